@@ -6,6 +6,7 @@ import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import type { ResultStore } from './results.ts'
 import {
+  Engine,
   type ExecutionCounts,
   type ExecutionDetail,
   ExecutionRecord,
@@ -679,4 +680,10 @@ export async function executionStatistics(db: Queryable): Promise<ExecutionStati
             coalesce(noetl.fn_execution_partition_days_left(), 0) as partition_days`,
   )
   return rows[0]!
+}
+
+/** Every engine that is registered, alive or not, for whoever operates a workspace. */
+export async function listRegisteredEngines(db: Queryable): Promise<Engine[]> {
+  const { rows } = await db.query<Engine>(`select ${columnsOf(Engine)} from noetl.fn_engines()`)
+  return rows
 }

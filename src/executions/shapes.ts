@@ -279,3 +279,18 @@ export const PlaybookDiff = shape('PlaybookDiff', {
   patch: Type.String({ description: 'unified diff; empty: the texts are the same' }),
 })
 export type PlaybookDiff = Row<typeof PlaybookDiff>
+
+/** A process that drives executions, runs their steps, or both. */
+export const Engine = shape('Engine', {
+  engine_id: Text,
+  name: TextOrNull,
+  drives: Type.Boolean({ description: 'decides what comes next in executions' }),
+  runs: Type.Boolean({ description: 'runs steps and items of loops' }),
+  handlers: Type.Array(Text, { description: 'functions that its process was given' }),
+  registered_by: Text,
+  started_at: Timestamp,
+  heartbeat_at: Timestamp,
+  leased_until: Timestamp,
+  is_alive: Type.Boolean({ description: 'false: its lease has passed, and others take its executions' }),
+})
+export type Engine = Row<typeof Engine>

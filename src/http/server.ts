@@ -38,8 +38,9 @@ import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
 import { findRoutes } from './find.ts'
-import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
-import { jobKindRoutes, jobRoutes } from './jobs.ts'
+import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
+import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
+import { limitRoutes } from './limits.ts'
 import { liveRoutes } from './live.ts'
 import { markRoutes } from './marks.ts'
 import { describeApi } from './openapi.ts'
@@ -152,6 +153,8 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
       for (const plugin of [
         accessRoutes(context),
         gateRoutes,
+        healthDetailRoutes(context),
+        limitRoutes(context),
         eventRoutes,
         findRoutes,
         lineageRoutes,
@@ -166,6 +169,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
     '/uploads': uploadRoutes(context),
     '/changes': changeRoutes,
     '/jobs': jobRoutes,
+    '/dead-letters': deadLetterRoutes,
     '/job-kinds': jobKindRoutes,
     '/workers': workerRoutes(metrics.executors),
     '/schedules': scheduleRoutes,

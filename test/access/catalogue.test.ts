@@ -28,9 +28,9 @@ const SEARCH_WORKER = [
   ...['cost_add', 'generation_add', 'text_put'].map((name) => `fn_search_${name}`),
 ].map((name) => `iu_core.${name}`)
 
-/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter and that of a unit ask in turn. */
+/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter, that of a unit and those of what all workspaces share ask in turn. */
 const CHECKS_FIRST =
-  /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)(?:iu_core\.(?:fn_unit_)?require_member|noetl\.require_starter)\s*\(/i
+  /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)(?:iu_core\.(?:fn_unit_)?require_member(?:_everywhere|_somewhere)?|noetl\.require_starter)\s*\(/i
 
 interface Routine {
   signature: string

@@ -222,6 +222,9 @@ async function columnOf(table: string): Promise<string> {
 
 /** How each function that somebody may call is tried on what is B's. */
 const CALLS: Record<string, () => [string, unknown[]][]> = {
+  fn_ingest_dataset_check: () => [
+    [`select * from iu_core.fn_ingest_dataset_check('trial', $1)`, [trial.workspace]],
+  ],
   fn_ingest_begin: () => [
     [
       `select iu_core.fn_ingest_begin($1, 'trial', 'file', 'x.csv', $2, 1, $3)`,

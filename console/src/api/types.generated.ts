@@ -71,6 +71,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The checks of this process with what to do about each; for whoever operates a workspace */
+        get: operations["getHealthDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Size of the database and of its largest tables, of the spool, and how far readers of events are behind
+         * @description About all workspaces: for people who administer every workspace, and tokens of service_role.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How large an upload of a workspace may be, how many are read at once, and the limits of the API
+         * @description An administrator of the database changes the limits of uploads: `stagedoor upload limits`. Those of the API are settings of its process.
+         */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -117,74 +174,6 @@ export interface paths {
         };
         /** Every promotion that wrote a production row, newest first: which file, which line, who */
         get: operations["getRowLineage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-pages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The pages of the documentation, in the order of its contents */
-        get: operations["listDocsPages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-pages/{page}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A page of the documentation as Markdown; `contents` is the page of contents */
-        get: operations["getDocsPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Find words in the documentation; never mixed with the units and documents of a workspace */
-        get: operations["searchDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-images/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A picture of the documentation */
-        get: operations["getDocsImage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -419,6 +408,40 @@ export interface paths {
         };
         /** What files can be uploaded */
         get: operations["listDatasets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One dataset with its declaration: fields, rules, tables */
+        get: operations["getDataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the tables still fit the declaration, and what to do if not; for whoever operates */
+        get: operations["checkDataset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -826,6 +849,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts by kind and state, and throughput and latency over the last hour, day or week
+         * @description Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.
+         */
+        get: operations["getJobStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}": {
         parameters: {
             query?: never;
@@ -874,9 +917,46 @@ export interface paths {
         put?: never;
         /**
          * Dead letters back into the queue, under their own ids and with all attempts before them
-         * @description A member names the workspace. Answers the ids of those that were dead letters.
+         * @description A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.
          */
         post: operations["replayJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Dead letters of your workspaces, those that were enqueued last first */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters grouped by kind and error, the most frequent first
+         * @description An error is grouped by its first line, without ids, times and numbers. The newest 50000 dead letters are grouped; `cut` says whether there are more.
+         */
+        get: operations["groupDeadLetters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -915,7 +995,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of a kind; what is left out stays
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         patch: operations["updateJobKind"];
         trace?: never;
@@ -931,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * No job of this kind begins until it is resumed; running ones go on
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["pauseJobKind"];
         delete?: never;
@@ -951,7 +1031,7 @@ export interface paths {
         put?: never;
         /**
          * Jobs of this kind begin again
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["resumeJobKind"];
         delete?: never;
@@ -967,7 +1047,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Who works: workers of jobs with the jobs that each runs, and engines of executions
+         * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
+         */
+        get: operations["listWorkers"];
         put?: never;
         /**
          * Register a worker that claims jobs of these kinds, as long as it keeps its lease
@@ -1128,6 +1212,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules/next-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The next times of a cron line, before it is a schedule */
+        get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
@@ -1138,13 +1239,13 @@ export interface paths {
         get?: never;
         /**
          * Create a schedule, or update one: a job at every time that its cron line names
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
          * Delete a schedule; jobs that it enqueued stay
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -1418,6 +1519,23 @@ export interface paths {
         post?: never;
         /** Delete a target; what was not delivered yet becomes a dead letter */
         delete: operations["deleteWebhookTarget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{target}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one webhook of the type test; the job says what became of it */
+        post: operations["testWebhookTarget"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1699,23 +1817,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/units/kinds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What a unit can be, and what its profile needs then */
-        get: operations["listUnitKinds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/units/{id}": {
         parameters: {
             query?: never;
@@ -1739,23 +1840,6 @@ export interface paths {
          * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
          */
         patch: operations["updateUnit"];
-        trace?: never;
-    };
-    "/api/v1/units/{id}/context": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Where a unit stands, which document it comes from, and what you may do with it now */
-        get: operations["getUnitContext"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/api/v1/units/{id}/history": {
@@ -2204,7 +2288,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many of your units and documents are not in search yet, since when, and how many failed
+         * How many of your units and documents are not in search yet, and how many failed
          * @description Counts end at 1000, which means that many or more.
          */
         get: operations["countWaitingForSearch"];
@@ -2397,6 +2481,14 @@ export interface components {
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
         };
+        ApiLimits: {
+            /** @description largest JSON body: STAGEDOOR_BODY_LIMIT */
+            body_bytes: number;
+            /** @description largest staged part: STAGEDOOR_BLOB_LIMIT */
+            blob_bytes: number;
+            /** @description of one caller: STAGEDOOR_RATE_LIMIT; 0: no limit */
+            requests_a_minute: number;
+        };
         ApproveStagingRecordRequest: {
             /**
              * @description SHA-256, in hex
@@ -2453,6 +2545,9 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        CheckDatasetResponse: {
+            problems: components["schemas"]["DatasetProblem"][];
         };
         ChecklistItem: {
             item_id: string;
@@ -2668,6 +2763,10 @@ export interface components {
             /** @example 598000000.25 */
             lost_share?: string;
         };
+        CountWaitingForSearchResponse: {
+            pending: number;
+            failed: number;
+        };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
             workspace_id?: string | null;
@@ -2812,6 +2911,25 @@ export interface components {
             id: string;
             name: string;
         };
+        DatasetDetail: {
+            dataset: string;
+            title: string;
+            version: number;
+            approval_required: boolean;
+            /** @example 30 days */
+            undo_window: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            platforms: components["schemas"]["Platform"][];
+            row_types: components["schemas"]["RowType"][];
+            has_clients: boolean;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            definition: {
+                [key: string]: unknown;
+            };
+        };
         DatasetField: {
             field: string;
             title: string;
@@ -2902,6 +3020,25 @@ export interface components {
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
         };
+        DatasetProblem: {
+            problem: string;
+            remedy: string | null;
+        };
+        DeadLetterGroup: {
+            /** @description of the kind and the error; the same as long as both are */
+            group_id: string;
+            job_kind: string;
+            /** @description its first line, without ids, times and numbers */
+            error: string;
+            count: number;
+            /** Format: date-time */
+            first_failed_at: string;
+            /** Format: date-time */
+            last_failed_at: string;
+            /** @description how many of them failed again after a replay */
+            replayed: number;
+            latest_error: string;
+        };
         Dependents: {
             table: string;
             /**
@@ -2922,43 +3059,6 @@ export interface components {
             } | null;
             /** Format: date-time */
             dispatched_at: string;
-        };
-        DocsHeading: {
-            level: number;
-            title: string;
-            /** @description what comes after # in an address */
-            anchor: string;
-            /** @description of the Markdown, from 1 */
-            line: number;
-        };
-        DocsHit: {
-            page: string;
-            title: string;
-            /** @description the nearest heading above what was found */
-            heading: string;
-            /** @description of that heading; empty for the beginning of the page */
-            anchor: string;
-            snippet: string;
-            /** @description from and to, in characters of the snippet */
-            highlights: number[][];
-            score: number;
-        };
-        DocsPage: {
-            /** @description its name in an address */
-            page: string;
-            title: string;
-            /** @description the heading of the contents under which it stands */
-            group: string;
-            /** @description one sentence */
-            about: string;
-        };
-        DocsPageText: {
-            page: string;
-            title: string;
-            /** @description of the file, from the root of the package: links are relative to it */
-            path: string;
-            markdown: string;
-            headings: components["schemas"]["DocsHeading"][];
         };
         Document: {
             document_id: string;
@@ -3037,6 +3137,25 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        Engine: {
+            engine_id: string;
+            name: string | null;
+            /** @description decides what comes next in executions */
+            drives: boolean;
+            /** @description runs steps and items of loops */
+            runs: boolean;
+            /** @description functions that its process was given */
+            handlers: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its executions */
+            is_alive: boolean;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -3310,6 +3429,10 @@ export interface components {
         };
         Gate: {
             gate: string;
+            /** @description how people call it */
+            title: string;
+            /** @description what it stops */
+            when_closed: string;
             open: boolean;
             description: string;
             /** Format: date-time */
@@ -3322,6 +3445,12 @@ export interface components {
         };
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
+        };
+        GroupDeadLettersResponse: {
+            groups: components["schemas"]["DeadLetterGroup"][];
+            /** @description dead letters in all groups, also those that the limit leaves out */
+            total: number;
+            cut: boolean;
         };
         HeaderMap: {
             headers: string[];
@@ -3349,6 +3478,18 @@ export interface components {
             ok: boolean;
             detail: string;
         };
+        HealthDetail: {
+            name: string;
+            title: string;
+            ok: boolean;
+            detail: string;
+            /** @description what to do if it is not ok */
+            remedy: string;
+        };
+        HealthDetails: {
+            version: string;
+            checks: components["schemas"]["HealthDetail"][];
+        };
         HeartbeatWorkerResponse: {
             /** Format: date-time */
             leased_until: string;
@@ -3364,13 +3505,7 @@ export interface components {
         HitReasons: {
             unit: string;
             document: string;
-            shares: components["schemas"]["HitShares"];
             chunk_id?: string;
-        };
-        /** @description what each leg adds to the score */
-        HitShares: {
-            words: number;
-            meaning: number;
         };
         IdempotencyPolicy: {
             key?: string;
@@ -3489,11 +3624,85 @@ export interface components {
             paused_at: string | null;
             paused_by: string | null;
         };
+        JobStatistics: {
+            /** @enum {unknown} */
+            window: "1h" | "24h" | "7d";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            bucket_s: number;
+            kinds: components["schemas"]["KindCounts"][];
+            /** @description oldest first, without gaps; the last bucket still runs */
+            series: components["schemas"]["LatencyBucket"][];
+        };
         JobToBegin: {
             /** Format: uuid */
             job_id: string;
             /** @description the lease_epoch of the job */
             epoch: number;
+        };
+        JobWorker: {
+            worker_id: string;
+            /** @description as a rule its host and process */
+            name: string | null;
+            executor: string;
+            kinds: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its jobs */
+            is_alive: boolean;
+            /** @description the oldest twenty that you may see */
+            running: components["schemas"]["RunningJob"][];
+            running_count: number;
+        };
+        KindCounts: {
+            job_kind: string;
+            /** @description due and not begun */
+            waiting: number;
+            /** @description due later: a retry, a snooze, a time to come */
+            later: number;
+            running: number;
+            /** @description dead letters, whenever they failed */
+            dead: number;
+            /** @description for how many seconds the oldest waiting job has been due */
+            oldest_due_s: number | null;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters of the window */
+            failed: number;
+        };
+        LatencyBucket: {
+            /**
+             * Format: date-time
+             * @description its beginning
+             */
+            at: string;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters that failed then and were not replayed since */
+            dead: number;
         };
         Layout: {
             fields: string[];
@@ -3567,6 +3776,10 @@ export interface components {
             /** @description whether it says what is marked */
             is_same: boolean;
         };
+        Limits: {
+            uploads: components["schemas"]["UploadLimits"];
+            api: components["schemas"]["ApiLimits"];
+        };
         LineCorrection: {
             line: number;
             /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
@@ -3630,8 +3843,10 @@ export interface components {
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
         };
-        ListDocsPagesResponse: {
-            pages: components["schemas"]["DocsPage"][];
+        ListDeadLettersResponse: {
+            jobs: components["schemas"]["Job"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
         };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
@@ -3693,7 +3908,7 @@ export interface components {
             next: string | null;
         };
         ListSchedulesResponse: {
-            schedules: components["schemas"]["Schedule"][];
+            schedules: components["schemas"]["ScheduleWithRuns"][];
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
@@ -3730,11 +3945,8 @@ export interface components {
             in: components["schemas"]["UnitEdge"][];
             next: string | null;
         };
-        ListUnitKindsResponse: {
-            kinds: components["schemas"]["UnitKind"][];
-        };
         ListUnitsResponse: {
-            units: components["schemas"]["ListedUnit"][];
+            units: components["schemas"]["Unit"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -3768,59 +3980,9 @@ export interface components {
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
         };
-        ListedUnit: {
-            unit_id: string;
-            workspace_id: string;
-            canonical_address: string;
-            unit_kind: string;
-            container_id: string | null;
-            position: number;
-            source_ref: string;
-            owner_actor: string;
-            owner_via: string | null;
-            /** Format: date-time */
-            created_at: string;
-            current_version_id: string;
-            /** @description name it in an edit, as expected_version */
-            version_no: number;
-            /** @description SHA-256 of the text */
-            content_hash: string;
-            title: string;
-            language: string;
-            body_bytes: number;
-            content_profile: {
-                [key: string]: unknown;
-            };
-            topics: string[];
-            /** @enum {unknown} */
-            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-            apr_ref: string | null;
-            supersedes: string | null;
-            superseded_by: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /** Format: date-time */
-            changed_at: string;
-            edges_out: number;
-            edges_in: number;
-            conformance: ("conforms" | "deviates") | null;
-            drift: ("none" | "drifted") | null;
-            /** @description of the checker; null before its first check */
-            findings: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Format: date-time */
-            checked_at: string | null;
-            /** @description 0 created, 1 usable, 2 complete */
-            mup_tier: number;
-            /** @description what it lacks for the tiers above its own */
-            missing: string[];
-            /** @enum {unknown} */
-            vector_state: "pending" | "stale" | "error" | "retired" | "current";
-            /** @description the units that it is in, the outermost first */
-            path: components["schemas"]["UnitAbove"][];
-            /** @description how many units are in it */
-            units_in: number;
+        ListWorkersResponse: {
+            workers: components["schemas"]["JobWorker"][];
+            engines: components["schemas"]["Engine"][];
         };
         LookupNames: {
             before: string | null;
@@ -4101,17 +4263,6 @@ export interface components {
             /** @description default: the last */
             position?: number;
         };
-        /** @description where nothing was found: why that may be */
-        NoHits: {
-            /** @description how many chunks of text are in search */
-            texts: number;
-            /** @description units that are not in search yet; counts end at 1000 */
-            waiting: number;
-            /** @description words of the question that no text has */
-            unknown_words: components["schemas"]["UnknownWord"][];
-            /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
-            without_filters: number | null;
-        };
         PartOfRecord: {
             part_index: number;
             part_name: string;
@@ -4327,6 +4478,10 @@ export interface components {
             /** @description the file is refused without it */
             missing: boolean;
         };
+        PreviewScheduleResponse: {
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
+        };
         PreviewValues: {
             field: string;
             title: string;
@@ -4378,6 +4533,13 @@ export interface components {
             /** Format: date-time */
             failed_at: string;
             error: components["schemas"]["UploadError"];
+        };
+        ReaderLag: {
+            reader: string;
+            /** @description events, counted up to 10,000 */
+            unread: number;
+            /** @description age of the oldest of them */
+            lag_s: number;
         };
         Reading: {
             /** @enum {unknown} */
@@ -4432,11 +4594,6 @@ export interface components {
         };
         RejectUploadRequest: {
             reason: string;
-        };
-        RelatedUnit: {
-            unit_id: string;
-            canonical_address: string;
-            title: string;
         };
         RemovedPiece: {
             address: string;
@@ -4632,8 +4789,12 @@ export interface components {
             jobs?: string[];
             /** @example send_report */
             kind?: string;
+            /** @description of `GET /dead-letters/groups` */
+            group?: string;
             /** Format: date-time */
             failed_before?: string;
+            /** @description replay nothing: the ids are those that would be replayed */
+            dry_run?: boolean;
             /** Format: uuid */
             workspace_id?: string;
             /** @default 1000 */
@@ -4695,6 +4856,13 @@ export interface components {
             row_type: string;
             target: string;
         };
+        RunningJob: {
+            job_id: string;
+            job_kind: string;
+            /** Format: date-time */
+            started_at: string | null;
+            attempts: number;
+        };
         SampleEvent: {
             event_subject_ref: string | null;
             canonical_address: string;
@@ -4721,13 +4889,32 @@ export interface components {
             /** Format: date-time */
             registered_at: string;
         };
+        ScheduleWithRuns: {
+            schedule: string;
+            cron: string;
+            time_zone: string;
+            job_kind: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** Format: date-time */
+            next_at: string;
+            /** Format: date-time */
+            last_due: string | null;
+            last_job_id: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
+        };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
             /** @description what could not be asked, and what to do */
             warnings: string[];
             took_ms: number;
             legs: components["schemas"]["LegCounts"];
-            no_hits?: components["schemas"]["NoHits"];
         };
         SearchAudit: {
             /** @description nothing was found, and every collection was looked at */
@@ -4761,9 +4948,6 @@ export interface components {
             error: string | null;
             /** Format: date-time */
             failed_at: string;
-        };
-        SearchDocsResponse: {
-            hits: components["schemas"]["DocsHit"][];
         };
         SearchFilters: {
             topic?: string | string[];
@@ -4838,23 +5022,6 @@ export interface components {
         SearchTrouble: {
             rows: number;
             reason: string;
-        };
-        SearchWaiting: {
-            /** @description units and documents whose newest text is not in search yet */
-            pending: number;
-            /** @description those that failed every attempt and need a person */
-            failed: number;
-            /** @description those that wait for a worker, not for the quiet window */
-            due: number;
-            /**
-             * Format: date-time
-             * @description since when the oldest waits
-             */
-            oldest_at: string | null;
-            /** @description seconds that search waits after an edit */
-            quiet_s: number;
-            /** @description what failed and will be retried */
-            retrying: components["schemas"]["SearchTrouble"] | null;
         };
         /** @description seconds that search waits after an edit, and before it takes out what was deleted */
         SearchWindow: {
@@ -5017,6 +5184,11 @@ export interface components {
         };
         SplitUnitResponse: {
             units: components["schemas"]["SuccessorUnit"][];
+        };
+        /** @description files that are received and read now on the machine that answers */
+        SpoolUsage: {
+            files: number;
+            bytes: number;
         };
         StagedMark: {
             staging_record_id: string;
@@ -5268,6 +5440,12 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
+        Storage: {
+            database_bytes: number;
+            tables: components["schemas"]["TableSize"][];
+            spool: components["schemas"]["SpoolUsage"];
+            readers: components["schemas"]["ReaderLag"][];
+        };
         Styles: {
             /** @enum {unknown} */
             decimal: "dot" | "comma" | "mixed" | "unknown";
@@ -5303,6 +5481,16 @@ export interface components {
             dimension?: number;
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
+        };
+        TableSize: {
+            schema_name: string;
+            table_name: string;
+            /** @description with its indexes; partitions count as their table */
+            bytes: number;
+            row_estimate: number;
+        };
+        TestWebhookTargetResponse: {
+            job_id: string;
         };
         TickStagingChecklistRequest: {
             item_id: string;
@@ -5394,30 +5582,59 @@ export interface components {
              */
             digest: string;
         };
-        UnitAbove: {
+        Unit: {
             unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
             title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
         };
         UnitAddress: {
             unit_id: string;
             canonical_address: string;
-        };
-        UnitContextDetail: {
-            /** @description the units that it is in, the outermost first */
-            path: components["schemas"]["RelatedUnit"][];
-            /** @description how many units are in it */
-            units_in: number;
-            supersedes: components["schemas"]["RelatedUnit"] | null;
-            superseded_by: components["schemas"]["RelatedUnit"] | null;
-            /** @description the draft that will supersede it */
-            successor: components["schemas"]["RelatedUnit"] | null;
-            /** @description the documents whose piece it is */
-            origin: components["schemas"]["UnitOrigin"][];
-            may: components["schemas"]["UnitPermissions"];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
         };
         UnitDetail: {
             unit_id: string;
@@ -5506,49 +5723,12 @@ export interface components {
             /** @description newest first */
             lifecycle: components["schemas"]["UnitStatusChange"][];
         };
-        UnitKind: {
-            unit_kind: string;
-            description: string;
-            /** @description keys that its profile needs to be usable */
-            required_profile: string[];
-        };
-        UnitOrigin: {
-            document_id: string;
-            source_ref: string;
-            title: string;
-            /** @description by which manifests name the piece */
-            piece_address: string;
-            position: number;
-            /** @description whether the unit still says what the piece said */
-            is_same: boolean;
-            /**
-             * Format: date-time
-             * @description when a cut no longer had it
-             */
-            dropped_at: string | null;
-            cut_run_id: string;
-            /** Format: date-time */
-            cut_at: string | null;
-            /** @description the marking that was approved and cut; null: not known to you */
-            staging_record_id: string | null;
-        };
         UnitPart: {
             canonical_address: string;
             body: string;
             title?: string;
             /** @example section */
             unit_kind?: string;
-        };
-        /** @description what you may do with it now */
-        UnitPermissions: {
-            edit: components["schemas"]["Permission"];
-            profile: components["schemas"]["Permission"];
-            enact: components["schemas"]["Permission"];
-            supersede: components["schemas"]["Permission"];
-            retire: components["schemas"]["Permission"];
-            delete: components["schemas"]["Permission"];
-            restore: components["schemas"]["Permission"];
-            change_kind: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
@@ -5610,11 +5790,6 @@ export interface components {
             lines: number;
             /** @description the known value that is most like it */
             proposal: string | null;
-        };
-        UnknownWord: {
-            word: string;
-            /** @description words that texts here have, the most similar first */
-            similar: string[];
         };
         UpdateDatasetMappingRequest: {
             /**
@@ -6085,6 +6260,15 @@ export interface components {
              */
             file?: string;
         };
+        UploadLimits: {
+            /** @description null: the limits of all that have none of their own */
+            workspace_id: string | null;
+            /** @example 2048 */
+            max_bytes: string;
+            max_lines: number;
+            /** @description uploads that are read at the same time */
+            max_at_once: number;
+        };
         UploadPermission: {
             allowed: boolean;
             /** @description why not, and what to do */
@@ -6239,6 +6423,78 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
+    getHealthDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthDetails"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getLimits: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
     listEvents: {
         parameters: {
             query: {
@@ -6323,105 +6579,6 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
-        };
-    };
-    listDocsPages: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDocsPagesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getDocsPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example tutorial */
-                page: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DocsPageText"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    searchDocs: {
-        parameters: {
-            query: {
-                /** @description words, "a phrase", begin* */
-                q: string;
-                limit: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SearchDocsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getDocsImage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example upload.png */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description the picture */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/png": string;
-                };
-            };
-            400: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     followChanges: {
@@ -6909,6 +7066,66 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    getDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    checkDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckDatasetResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listDatasetClients: {
@@ -7964,6 +8181,34 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
+    getJobStatistics: {
+        parameters: {
+            query: {
+                window: "1h" | "24h" | "7d";
+                /** @example send_report */
+                kind?: string;
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobStatistics"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
     getJob: {
         parameters: {
             query?: never;
@@ -8052,6 +8297,68 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                /** @description of `GET /dead-letters/groups` */
+                group?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    groupDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -8158,6 +8465,29 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -8404,7 +8734,10 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description how many next times of each; the first 500 schedules have them */
+                runs: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8418,6 +8751,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedulesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query: {
+                /** @example 30 6 * * 1-5 */
+                cron: string;
+                time_zone: string;
+                runs: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewScheduleResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -8922,6 +9282,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    testWebhookTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookTargetResponse"];
+                };
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
@@ -9436,10 +9822,6 @@ export interface operations {
                 kind?: string;
                 status?: "draft" | "enacted" | "superseded" | "retired";
                 topic?: string;
-                /** @description part of the title or of the address */
-                text?: string;
-                /** @description only units that are in no other */
-                top: boolean;
                 conformance?: "conforms" | "deviates";
                 drift?: "none" | "drifted";
                 /** @description only the deleted ones */
@@ -9502,28 +9884,6 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
-        };
-    };
-    listUnitKinds: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListUnitKindsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
         };
     };
     getUnit: {
@@ -9623,31 +9983,6 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
-        };
-    };
-    getUnitContext: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnitContextDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     getUnitHistory: {
@@ -10530,7 +10865,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SearchWaiting"];
+                    "application/json": components["schemas"]["CountWaitingForSearchResponse"];
                 };
             };
             400: components["responses"]["Problem"];
