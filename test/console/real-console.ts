@@ -127,7 +127,7 @@ async function exchange(link: URL): Promise<string> {
   const answer = await fetch(`${link.origin}/api/v1/sign-in`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code: link.hash.replace(/^#code=/, '') }),
+    body: JSON.stringify({ code: link.hash.replace(/^#code=/, ''), as: 'token' }),
   })
   if (!answer.ok) throw new Error(`The sign-in link is refused: ${await answer.text()}`)
   return ((await answer.json()) as { token: string }).token

@@ -51,6 +51,113 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether this browser is signed in, the token for changes, and how one can sign in */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        /** Sign out in this browser */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with the code of a link, a token or an invitation
+         * @description Answers a session and sets its cookie. `as: token` exchanges a code for a token instead. A code and an invitation are good once.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an invitation is for, before it is accepted */
+        post: operations["showInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a member as whoever you are signed in as */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are signed in */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /** Sign out everywhere */
+        delete: operations["endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign out in another browser of yours */
+        delete: operations["endOneSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/gates": {
         parameters: {
             query?: never;
@@ -139,6 +246,117 @@ export interface paths {
         get: operations["metrics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is a member of a workspace, and with which role */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the role or the name of a member, or add somebody whose id is known
+         * @description For administrators. The last administrator of a workspace keeps that role.
+         */
+        put: operations["setMember"];
+        post?: never;
+        /** Remove a member; whoever is in no workspace then is signed out */
+        delete: operations["deleteMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Invitations to a workspace; those that ended are listed for 90 days */
+        get: operations["listInvitations"];
+        put?: never;
+        /** Invite somebody: a link that makes whoever signs in with it a member, once */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The link of an invitation works no more */
+        post: operations["revokeInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens of machines: name, role, expiry and last use; never the token itself */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Create a token for a machine; the answer is the only one that shows it
+         * @description The roles viewer, operator and agent are for one workspace. executor and service act in all of them: only a token of service_role creates those.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The token works no more */
+        post: operations["revokeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2269,6 +2487,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptInvitationRequest: {
+            code: string;
+        };
+        AcceptInvitationResponse: {
+            workspace_id: string;
+            role: string;
+        };
         AddUnitEdgeRequest: {
             /** @example explains */
             edge_type: string;
@@ -2550,6 +2775,45 @@ export interface components {
             pending: number;
             failed: number;
         };
+        CreateInvitationRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description a name or an e-mail address */
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @default 7 */
+            days: number;
+        };
+        CreateInvitationResponse: {
+            invitation: components["schemas"]["Invitation"];
+            /** @description shown only now; send it to the person */
+            link: string;
+        };
+        CreateTokenRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "agent" | "executor" | "service";
+            /** @description the database refuses every write */
+            read_only?: boolean;
+            /** @description whose jobs the role executor leases */
+            executor?: string;
+            /** @default 90 */
+            days: number;
+        };
+        CreateTokenResponse: {
+            /** @description sdt_…, for `Authorization: Bearer`; shown only now */
+            secret: string;
+            token: components["schemas"]["MachineToken"];
+        };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
             workspace_id?: string | null;
@@ -2784,6 +3048,10 @@ export interface components {
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
         };
+        DeleteMemberResponse: {
+            /** @description machine tokens that they created in this workspace and that go on working */
+            tokens: number;
+        };
         Dependents: {
             table: string;
             /**
@@ -2882,6 +3150,9 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        EndSessionsResponse: {
+            ended: number;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -3168,6 +3439,10 @@ export interface components {
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
         };
+        GetSessionResponse: {
+            session: components["schemas"]["Session"] | null;
+            sign_in: components["schemas"]["SignInWays"];
+        };
         HeaderMap: {
             headers: string[];
             /** @description field → the column that it comes from */
@@ -3213,6 +3488,27 @@ export interface components {
         };
         IdempotencyPolicy: {
             key?: string;
+        };
+        Invitation: {
+            invitation_id: string;
+            workspace_id: string;
+            /** @description whom it is for: a name or an e-mail address */
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @enum {unknown} */
+            status: "open" | "accepted" | "revoked" | "expired";
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            accepted_at: string | null;
+            accepted_by: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
         };
         Issue: {
             issue_id: string;
@@ -3505,6 +3801,9 @@ export interface components {
         ListGatesResponse: {
             gates: components["schemas"]["Gate"][];
         };
+        ListInvitationsResponse: {
+            invitations: components["schemas"]["Invitation"][];
+        };
         ListIssuesResponse: {
             issues: components["schemas"]["Issue"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3517,6 +3816,11 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListMembersResponse: {
+            members: components["schemas"]["Member"][];
+            /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
+            managed: boolean;
         };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
@@ -3533,6 +3837,9 @@ export interface components {
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
+        };
+        ListSessionsResponse: {
+            sessions: components["schemas"]["OwnSession"][];
         };
         ListStagingHistoryResponse: {
             events: components["schemas"]["Event"][];
@@ -3552,6 +3859,9 @@ export interface components {
             items: components["schemas"]["StaleRow"][];
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
+        };
+        ListTokensResponse: {
+            tokens: components["schemas"]["MachineToken"][];
         };
         ListTopicsResponse: {
             topics: components["schemas"]["Topic"][];
@@ -3612,6 +3922,27 @@ export interface components {
             done: number;
             failed: number;
             completed: boolean;
+        };
+        MachineToken: {
+            token_id: string;
+            workspace_id: string | null;
+            /** @description what the audit calls it */
+            subject: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "agent" | "executor" | "service";
+            executor: string | null;
+            read_only: boolean;
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
         };
         MappedField: {
             column: number;
@@ -3753,6 +4084,16 @@ export interface components {
             role: string;
             workspaces: components["schemas"]["Membership"][];
         };
+        Member: {
+            workspace_id: string;
+            workspace: string | null;
+            /** @description the subject (sub) at sign-in */
+            user_id: string;
+            display_name: string | null;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            database_role: string;
+        };
         Membership: {
             id: string;
             name: string | null;
@@ -3879,6 +4220,29 @@ export interface components {
             };
             /** @description default: the last */
             position?: number;
+        };
+        OfferedInvitation: {
+            workspace: string;
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** Format: date-time */
+            expires_at: string;
+        };
+        OwnSession: {
+            session_id: string;
+            /** @description the one that asks */
+            current: boolean;
+            provider: string;
+            /** @description what the browser says that it is */
+            user_agent: string;
+            read_only: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         PartOfRecord: {
             part_index: number;
@@ -4441,6 +4805,29 @@ export interface components {
             /** @description of the definition that you looked at */
             revision: number;
         };
+        RevokeInvitationRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+        };
+        RevokeInvitationResponse: {
+            /** @description false: it had ended before */
+            revoked: boolean;
+        };
+        RevokeTokenRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+        };
+        RevokeTokenResponse: {
+            /** @description false: it was revoked before */
+            revoked: boolean;
+            token_id: string;
+        };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
             row_type: string;
@@ -4620,6 +5007,22 @@ export interface components {
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
         };
+        Session: {
+            session_id: string;
+            /**
+             * @description how you signed in
+             * @enum {unknown}
+             */
+            provider: "link" | "token" | "oidc" | "invitation";
+            /** @description the value of the header x-stagedoor-csrf */
+            csrf: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            idle_until: string;
+        };
         SetDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -4644,6 +5047,16 @@ export interface components {
                     [key: string]: string | null;
                 };
             };
+        };
+        SetMemberRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            name?: string;
         };
         SetScheduleRequest: {
             /** @example 30 6 * * 1-5 */
@@ -4703,6 +5116,31 @@ export interface components {
             description?: string;
             enabled?: boolean;
         };
+        ShowInvitationRequest: {
+            code: string;
+        };
+        SignInRequest: {
+            code?: string;
+            token?: string;
+            invitation?: string;
+            /** @description how people call you */
+            name?: string;
+            /** @enum {unknown} */
+            as?: "session" | "token";
+        };
+        SignInResponse: {
+            session?: components["schemas"]["Session"];
+            token?: string;
+        };
+        SignInWays: {
+            oidc: components["schemas"]["SignInWaysOidc"];
+            /** @description the link of an invitation is enough to become a member */
+            link_invitations: boolean;
+        };
+        /** @description the identity provider: GET /api/v1/sign-in/oidc */
+        SignInWaysOidc: {
+            name: string;
+        } | null;
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -5946,6 +6384,201 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSessionResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    showInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedInvitation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSessionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndSessionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    endOneSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listGates: {
         parameters: {
             query?: never;
@@ -6075,6 +6708,280 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListMembersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    setMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the id of a member, url-encoded */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "reviewer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    deleteMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description the id of a member, url-encoded */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteMemberResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListInvitationsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "invitee": "grace@example.com",
+                 *       "role": "reviewer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeInvitationRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTokensResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly export",
+                 *       "role": "operator",
+                 *       "days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTokenResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeTokenRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeTokenResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listStagingRecords: {
