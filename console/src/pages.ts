@@ -3,6 +3,9 @@ import { Overview } from './overview/overview.tsx'
 import { RecordPage } from './review/record-page.tsx'
 import { ReviewPage } from './review/review-page.tsx'
 import { matchPath } from './route.ts'
+import { MembersPage } from './settings/members-page.tsx'
+import { SessionsPage } from './settings/sessions-page.tsx'
+import { TokensPage } from './settings/tokens-page.tsx'
 import type { Stage } from './stages.ts'
 import { UploadPage } from './upload/upload-page.tsx'
 import { UploadsPage } from './uploads/uploads-page.tsx'
@@ -23,6 +26,9 @@ export const PAGES: readonly Page[] = [
   { path: '/uploads/:id', title: 'Upload', stage: 'staging', content: UploadPage },
   { path: '/review', title: 'Review', stage: 'staging', content: ReviewPage },
   { path: '/review/:id', title: 'Review', stage: 'staging', content: RecordPage },
+  { path: '/settings/members', title: 'Members', stage: 'system', content: MembersPage },
+  { path: '/settings/tokens', title: 'Tokens', stage: 'system', content: TokensPage },
+  { path: '/settings/sessions', title: 'Your sign-ins', stage: 'system', content: SessionsPage },
 ]
 
 export function pageAt(path: string): { page: Page; params: Record<string, string> } | undefined {

@@ -1,4 +1,5 @@
 import { learnNames } from '../people.ts'
+import { type AccessApi, createAccessApi } from './access.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
@@ -28,6 +29,7 @@ export interface Api {
   }): Promise<Executions>
   searchWaiting(): Promise<SearchWaiting>
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
+  readonly access: AccessApi
   readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
@@ -41,6 +43,7 @@ async function named<T extends { readonly people: Readonly<Record<string, string
   return list
 }
 
+/** Without a token: as whoever is signed in in this browser. */
 export function createApi(token?: string): Api {
   const request = createRequest(token)
   return {
@@ -54,6 +57,7 @@ export function createApi(token?: string): Api {
     executions: (asked) => request(`/executions?${query(asked)}`),
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
+    access: createAccessApi(request),
     records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }

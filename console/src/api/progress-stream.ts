@@ -4,7 +4,7 @@ import type { Progress } from './upload-types.ts'
 
 export type ReceivedProgress = Progress
 
-/** By fetch and not by EventSource: the token goes in a header, which EventSource cannot send. */
+/** By fetch and not by EventSource, which cannot say why a request was refused. */
 export async function readProgress(
   id: string,
   token: string | undefined,
@@ -14,7 +14,7 @@ export async function readProgress(
   const response = await fetch(addressOf(`/uploads/${id}/progress`), {
     headers: { accept: 'text/event-stream', ...authorization(token) },
     cache: 'no-store',
-    credentials: 'omit',
+    credentials: 'same-origin',
     signal,
   }).catch((cause) => {
     throw new NoAnswer('No answer from the server.', cause)
