@@ -134,4 +134,22 @@ export const PAGES: readonly Page[] = [
   },
 
   // System: health, settings, docs
+  {
+    path: '/settings/members',
+    title: 'Members',
+    stage: 'system',
+    lazy: () => import('./settings/members-page.tsx').then((m) => m.MembersPage),
+  },
+  {
+    path: '/settings/tokens',
+    title: 'Tokens',
+    stage: 'system',
+    lazy: () => import('./settings/tokens-page.tsx').then((m) => m.TokensPage),
+  },
+  {
+    path: '/settings/sessions',
+    title: 'Your sign-ins',
+    stage: 'system',
+    lazy: () => import('./settings/sessions-page.tsx').then((m) => m.SessionsPage),
+  },
 ]

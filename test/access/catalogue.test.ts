@@ -14,6 +14,8 @@ const MEMBERSHIP_PRIMITIVES = {
   'iu_core.fn_my_workspaces()': 'the right-hand side of every policy: only the workspaces of whoever acts',
   'iu_core.fn_my_workspaces_as_person()': 'the same for policies that leave agents out: it takes no argument',
   'iu_core.fn_my_memberships()': 'the same with names and roles: it takes no argument and shows only the own',
+  'iu_core.fn_my_token_creator()': 'who created the token that acts: it takes no argument',
+  'iu_core.fn_my_token_names(text[])': 'names of tokens, only of the workspaces of whoever acts',
   'iu_core.fn_gate_open(text)': 'vector_worker asks a shared switch, which has no workspace',
 }
 
@@ -188,6 +190,8 @@ it('lets agents execute nothing that decides', async () => {
     // What a text that they bring leaves out: nothing is changed.
     'iu_core.fn_mark_left_out(bytea,jsonb)',
     'iu_core.fn_my_memberships()',
+    'iu_core.fn_my_token_creator()',
+    'iu_core.fn_my_token_names(text[])',
     'iu_core.fn_my_workspaces()',
     'iu_core.fn_search_allowed_ids(uuid,jsonb,integer)',
     'iu_core.fn_search_documents(uuid,text[])',

@@ -42,21 +42,26 @@ afterEach(async () => {
 })
 
 describe('the console', () => {
-  test('a sign-in link signs in and its token leaves the address', async () => {
+  test('a sign-in link signs in, its code leaves the address, and no script can read the session', async () => {
     await openSignedIn()
     expect(page.url()).toBe(`${server.url}/`)
     await page.getByText('operator@localhost').waitFor()
-    expect(await page.content()).not.toContain(GOOD_TOKEN)
+    expect(
+      await page.evaluate('document.cookie + JSON.stringify({ ...sessionStorage, ...localStorage })'),
+    ).toBe('{}')
     expect(complaints).toEqual([])
   })
 
-  test('the token outlives a reload and ends with signing out', async () => {
+  test('the session outlives a reload, is there in every tab, and ends with signing out in all of them', async () => {
     await openSignedIn()
     await page.reload()
     await heading('How data flows').waitFor()
+    const second = await page.context().newPage()
+    await second.goto(server.url)
+    await second.getByRole('heading', { name: 'How data flows' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await heading('Sign in').waitFor()
-    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    await second.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await page.reload()
     await heading('Sign in').waitFor()
   })
@@ -466,7 +471,7 @@ describe('the console', () => {
     await open()
     await signInWith('hello')
     await expectText('[role=alert]', /That is not a token/)
-    expect(server.asked.filter((path) => path === '/api/v1/me')).toEqual([])
+    expect(server.asked.filter((path) => path === '/api/v1/sign-in')).toEqual([])
 
     await signInWith(EXPIRED_TOKEN)
     await expectText('[role=alert]', /The token is not valid: it expired\. Get a new one/)
@@ -513,19 +518,19 @@ describe('the console', () => {
     expect(server.asked).not.toContain('/api/v1/sign-in')
   })
 
-  test('a token that ends while one looks leads back to the sign-in page with the reason', async () => {
+  test('a session that ends while one looks leads back to the sign-in page with the reason', async () => {
     await openSignedIn()
     server.state.takesTokens = false
     await nextBeat()
     await heading('Sign in').waitFor()
-    await expectText('[role=alert]', /The token is not valid/)
+    await expectText('[role=alert]', /You are not signed in any more/)
   })
 
-  test('a server that does not answer at sign-in keeps the token and tries again', async () => {
+  test('a server that does not answer at sign-in keeps the session and is asked again', async () => {
     await openSignedIn()
     await page.route('**/api/v1/me', (route) => route.abort())
     await page.reload()
-    await expectText('main', /The server does not answer.*Your token is kept/s)
+    await expectText('main', /The server does not answer.*You stay signed in/s)
     await page.unroute('**/api/v1/me')
     await nextBeat()
     await heading('How data flows').waitFor()

@@ -3,6 +3,7 @@ import { type ConsumersApi, createConsumersApi } from './consumers.ts'
 import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
 import { type LiveListener, readLive } from './live.ts'
 import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
+import { type AccessApi, createAccessApi } from './access.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
@@ -55,6 +56,7 @@ export interface Api {
   readonly consumers: ConsumersApi
   readonly executions: ExecutionsApi
   readonly playbooks: PlaybooksApi
+  readonly access: AccessApi
   readonly records: RecordsApi
   readonly search: SearchApi
   readonly units: UnitsApi
@@ -70,6 +72,7 @@ async function named<T extends { readonly people: Readonly<Record<string, string
   return list
 }
 
+/** Without a token: as whoever is signed in in this browser. */
 export function createApi(token?: string): Api {
   const request = createRequest(token)
   return {
@@ -90,6 +93,7 @@ export function createApi(token?: string): Api {
     consumers: createConsumersApi(request),
     executions: createExecutionsApi(request),
     playbooks: createPlaybooksApi(request),
+    access: createAccessApi(request),
     records: createRecordsApi(request, token),
     search: createSearchApi(request),
     units: createUnitsApi(request),

@@ -51,6 +51,113 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether this browser is signed in, the token for changes, and how one can sign in */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        /** Sign out in this browser */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with the code of a link, a token or an invitation
+         * @description Answers a session and sets its cookie. `as: token` exchanges a code for a token instead. A code and an invitation are good once.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an invitation is for, before it is accepted */
+        post: operations["showInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a member as whoever you are signed in as */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are signed in */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /** Sign out everywhere */
+        delete: operations["endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign out in another browser of yours */
+        delete: operations["endOneSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/gates": {
         parameters: {
             query?: never;
@@ -63,63 +170,6 @@ export interface paths {
          * @description An administrator of the database changes them: `stagedoor gate open <gate>`.
          */
         get: operations["listGates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The checks of this process with what to do about each; for whoever operates a workspace */
-        get: operations["getHealthDetails"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/health/storage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Size of the database and of its largest tables, of the spool, and how far readers of events are behind
-         * @description About all workspaces: for people who administer every workspace, and tokens of service_role.
-         */
-        get: operations["getStorage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * How large an upload of a workspace may be, how many are read at once, and the limits of the API
-         * @description An administrator of the database changes the limits of uploads: `stagedoor upload limits`. Those of the API are settings of its process.
-         */
-        get: operations["getLimits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -182,26 +232,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Which rooms of the console change, as server-sent events
-         * @description `event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.
-         */
-        get: operations["followChanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/metrics": {
         parameters: {
             query?: never;
@@ -216,6 +246,117 @@ export interface paths {
         get: operations["metrics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is a member of a workspace, and with which role */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the role or the name of a member, or add somebody whose id is known
+         * @description For administrators. The last administrator of a workspace keeps that role.
+         */
+        put: operations["setMember"];
+        post?: never;
+        /** Remove a member; whoever is in no workspace then is signed out */
+        delete: operations["deleteMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Invitations to a workspace; those that ended are listed for 90 days */
+        get: operations["listInvitations"];
+        put?: never;
+        /** Invite somebody: a link that makes whoever signs in with it a member, once */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The link of an invitation works no more */
+        post: operations["revokeInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens of machines: name, role, expiry and last use; never the token itself */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Create a token for a machine; the answer is the only one that shows it
+         * @description The roles viewer, operator and agent are for one workspace. executor and service act in all of them: only a token of service_role creates those.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The token works no more */
+        post: operations["revokeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -408,40 +549,6 @@ export interface paths {
         };
         /** What files can be uploaded */
         get: operations["listDatasets"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/datasets/{dataset}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One dataset with its declaration: fields, rules, tables */
-        get: operations["getDataset"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/datasets/{dataset}/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the tables still fit the declaration, and what to do if not; for whoever operates */
-        get: operations["checkDataset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -849,26 +956,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/jobs/statistics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Counts by kind and state, and throughput and latency over the last hour, day or week
-         * @description Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.
-         */
-        get: operations["getJobStatistics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/jobs/{id}": {
         parameters: {
             query?: never;
@@ -917,46 +1004,9 @@ export interface paths {
         put?: never;
         /**
          * Dead letters back into the queue, under their own ids and with all attempts before them
-         * @description A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.
+         * @description A member names the workspace. Answers the ids of those that were dead letters.
          */
         post: operations["replayJobs"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/dead-letters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Dead letters of your workspaces, those that were enqueued last first */
-        get: operations["listDeadLetters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/dead-letters/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Dead letters grouped by kind and error, the most frequent first
-         * @description An error is grouped by its first line, without ids, times and numbers. The newest 50000 dead letters are grouped; `cut` says whether there are more.
-         */
-        get: operations["groupDeadLetters"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -995,7 +1045,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of a kind; what is left out stays
-         * @description A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
+         * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         patch: operations["updateJobKind"];
         trace?: never;
@@ -1011,7 +1061,7 @@ export interface paths {
         put?: never;
         /**
          * No job of this kind begins until it is resumed; running ones go on
-         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
+         * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         post: operations["pauseJobKind"];
         delete?: never;
@@ -1031,7 +1081,7 @@ export interface paths {
         put?: never;
         /**
          * Jobs of this kind begin again
-         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
+         * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         post: operations["resumeJobKind"];
         delete?: never;
@@ -1047,11 +1097,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Who works: workers of jobs with the jobs that each runs, and engines of executions
-         * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
-         */
-        get: operations["listWorkers"];
+        get?: never;
         put?: never;
         /**
          * Register a worker that claims jobs of these kinds, as long as it keeps its lease
@@ -1212,23 +1258,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/schedules/next-runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The next times of a cron line, before it is a schedule */
-        get: operations["previewSchedule"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
@@ -1239,13 +1268,13 @@ export interface paths {
         get?: never;
         /**
          * Create a schedule, or update one: a job at every time that its cron line names
-         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
+         * @description For tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
          * Delete a schedule; jobs that it enqueued stay
-         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
+         * @description For tokens of service_role.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -1519,23 +1548,6 @@ export interface paths {
         post?: never;
         /** Delete a target; what was not delivered yet becomes a dead letter */
         delete: operations["deleteWebhookTarget"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/webhooks/{target}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Deliver one webhook of the type test; the job says what became of it */
-        post: operations["testWebhookTarget"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2475,19 +2487,18 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptInvitationRequest: {
+            code: string;
+        };
+        AcceptInvitationResponse: {
+            workspace_id: string;
+            role: string;
+        };
         AddUnitEdgeRequest: {
             /** @example explains */
             edge_type: string;
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
-        };
-        ApiLimits: {
-            /** @description largest JSON body: STAGEDOOR_BODY_LIMIT */
-            body_bytes: number;
-            /** @description largest staged part: STAGEDOOR_BLOB_LIMIT */
-            blob_bytes: number;
-            /** @description of one caller: STAGEDOOR_RATE_LIMIT; 0: no limit */
-            requests_a_minute: number;
         };
         ApproveStagingRecordRequest: {
             /**
@@ -2545,9 +2556,6 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
-        };
-        CheckDatasetResponse: {
-            problems: components["schemas"]["DatasetProblem"][];
         };
         ChecklistItem: {
             item_id: string;
@@ -2767,6 +2775,45 @@ export interface components {
             pending: number;
             failed: number;
         };
+        CreateInvitationRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description a name or an e-mail address */
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @default 7 */
+            days: number;
+        };
+        CreateInvitationResponse: {
+            invitation: components["schemas"]["Invitation"];
+            /** @description shown only now; send it to the person */
+            link: string;
+        };
+        CreateTokenRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "agent" | "executor" | "service";
+            /** @description the database refuses every write */
+            read_only?: boolean;
+            /** @description whose jobs the role executor leases */
+            executor?: string;
+            /** @default 90 */
+            days: number;
+        };
+        CreateTokenResponse: {
+            /** @description sdt_…, for `Authorization: Bearer`; shown only now */
+            secret: string;
+            token: components["schemas"]["MachineToken"];
+        };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
             workspace_id?: string | null;
@@ -2911,25 +2958,6 @@ export interface components {
             id: string;
             name: string;
         };
-        DatasetDetail: {
-            dataset: string;
-            title: string;
-            version: number;
-            approval_required: boolean;
-            /** @example 30 days */
-            undo_window: string;
-            /** Format: uuid */
-            workspace_id: string | null;
-            platforms: components["schemas"]["Platform"][];
-            row_types: components["schemas"]["RowType"][];
-            has_clients: boolean;
-            registered_by: string;
-            /** Format: date-time */
-            registered_at: string;
-            definition: {
-                [key: string]: unknown;
-            };
-        };
         DatasetField: {
             field: string;
             title: string;
@@ -3020,24 +3048,9 @@ export interface components {
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
         };
-        DatasetProblem: {
-            problem: string;
-            remedy: string | null;
-        };
-        DeadLetterGroup: {
-            /** @description of the kind and the error; the same as long as both are */
-            group_id: string;
-            job_kind: string;
-            /** @description its first line, without ids, times and numbers */
-            error: string;
-            count: number;
-            /** Format: date-time */
-            first_failed_at: string;
-            /** Format: date-time */
-            last_failed_at: string;
-            /** @description how many of them failed again after a replay */
-            replayed: number;
-            latest_error: string;
+        DeleteMemberResponse: {
+            /** @description machine tokens that they created in this workspace and that go on working */
+            tokens: number;
         };
         Dependents: {
             table: string;
@@ -3138,24 +3151,8 @@ export interface components {
              */
             apr_ref: string;
         };
-        Engine: {
-            engine_id: string;
-            name: string | null;
-            /** @description decides what comes next in executions */
-            drives: boolean;
-            /** @description runs steps and items of loops */
-            runs: boolean;
-            /** @description functions that its process was given */
-            handlers: string[];
-            registered_by: string;
-            /** Format: date-time */
-            started_at: string;
-            /** Format: date-time */
-            heartbeat_at: string;
-            /** Format: date-time */
-            leased_until: string;
-            /** @description false: its lease has passed, and others take its executions */
-            is_alive: boolean;
+        EndSessionsResponse: {
+            ended: number;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -3429,10 +3426,6 @@ export interface components {
         };
         Gate: {
             gate: string;
-            /** @description how people call it */
-            title: string;
-            /** @description what it stops */
-            when_closed: string;
             open: boolean;
             description: string;
             /** Format: date-time */
@@ -3446,11 +3439,9 @@ export interface components {
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
         };
-        GroupDeadLettersResponse: {
-            groups: components["schemas"]["DeadLetterGroup"][];
-            /** @description dead letters in all groups, also those that the limit leaves out */
-            total: number;
-            cut: boolean;
+        GetSessionResponse: {
+            session: components["schemas"]["Session"] | null;
+            sign_in: components["schemas"]["SignInWays"];
         };
         HeaderMap: {
             headers: string[];
@@ -3478,18 +3469,6 @@ export interface components {
             ok: boolean;
             detail: string;
         };
-        HealthDetail: {
-            name: string;
-            title: string;
-            ok: boolean;
-            detail: string;
-            /** @description what to do if it is not ok */
-            remedy: string;
-        };
-        HealthDetails: {
-            version: string;
-            checks: components["schemas"]["HealthDetail"][];
-        };
         HeartbeatWorkerResponse: {
             /** Format: date-time */
             leased_until: string;
@@ -3509,6 +3488,27 @@ export interface components {
         };
         IdempotencyPolicy: {
             key?: string;
+        };
+        Invitation: {
+            invitation_id: string;
+            workspace_id: string;
+            /** @description whom it is for: a name or an e-mail address */
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @enum {unknown} */
+            status: "open" | "accepted" | "revoked" | "expired";
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            accepted_at: string | null;
+            accepted_by: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
         };
         Issue: {
             issue_id: string;
@@ -3624,85 +3624,11 @@ export interface components {
             paused_at: string | null;
             paused_by: string | null;
         };
-        JobStatistics: {
-            /** @enum {unknown} */
-            window: "1h" | "24h" | "7d";
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            bucket_s: number;
-            kinds: components["schemas"]["KindCounts"][];
-            /** @description oldest first, without gaps; the last bucket still runs */
-            series: components["schemas"]["LatencyBucket"][];
-        };
         JobToBegin: {
             /** Format: uuid */
             job_id: string;
             /** @description the lease_epoch of the job */
             epoch: number;
-        };
-        JobWorker: {
-            worker_id: string;
-            /** @description as a rule its host and process */
-            name: string | null;
-            executor: string;
-            kinds: string[];
-            registered_by: string;
-            /** Format: date-time */
-            started_at: string;
-            /** Format: date-time */
-            heartbeat_at: string;
-            /** Format: date-time */
-            leased_until: string;
-            /** @description false: its lease has passed, and others take its jobs */
-            is_alive: boolean;
-            /** @description the oldest twenty that you may see */
-            running: components["schemas"]["RunningJob"][];
-            running_count: number;
-        };
-        KindCounts: {
-            job_kind: string;
-            /** @description due and not begun */
-            waiting: number;
-            /** @description due later: a retry, a snooze, a time to come */
-            later: number;
-            running: number;
-            /** @description dead letters, whenever they failed */
-            dead: number;
-            /** @description for how many seconds the oldest waiting job has been due */
-            oldest_due_s: number | null;
-            completed: number;
-            cancelled: number;
-            /** @description attempts beyond the first of the jobs that ended */
-            retries: number;
-            wait_p50_ms: number | null;
-            /** @description from enqueue to start, of jobs that ended in their first attempt */
-            wait_p95_ms: number | null;
-            run_p50_ms: number | null;
-            /** @description from the start of the last attempt to its end, of completed jobs */
-            run_p95_ms: number | null;
-            /** @description dead letters of the window */
-            failed: number;
-        };
-        LatencyBucket: {
-            /**
-             * Format: date-time
-             * @description its beginning
-             */
-            at: string;
-            completed: number;
-            cancelled: number;
-            /** @description attempts beyond the first of the jobs that ended */
-            retries: number;
-            wait_p50_ms: number | null;
-            /** @description from enqueue to start, of jobs that ended in their first attempt */
-            wait_p95_ms: number | null;
-            run_p50_ms: number | null;
-            /** @description from the start of the last attempt to its end, of completed jobs */
-            run_p95_ms: number | null;
-            /** @description dead letters that failed then and were not replayed since */
-            dead: number;
         };
         Layout: {
             fields: string[];
@@ -3776,10 +3702,6 @@ export interface components {
             /** @description whether it says what is marked */
             is_same: boolean;
         };
-        Limits: {
-            uploads: components["schemas"]["UploadLimits"];
-            api: components["schemas"]["ApiLimits"];
-        };
         LineCorrection: {
             line: number;
             /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
@@ -3843,11 +3765,6 @@ export interface components {
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
         };
-        ListDeadLettersResponse: {
-            jobs: components["schemas"]["Job"][];
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3884,6 +3801,9 @@ export interface components {
         ListGatesResponse: {
             gates: components["schemas"]["Gate"][];
         };
+        ListInvitationsResponse: {
+            invitations: components["schemas"]["Invitation"][];
+        };
         ListIssuesResponse: {
             issues: components["schemas"]["Issue"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3897,6 +3817,11 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListMembersResponse: {
+            members: components["schemas"]["Member"][];
+            /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
+            managed: boolean;
+        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3908,10 +3833,13 @@ export interface components {
             next: string | null;
         };
         ListSchedulesResponse: {
-            schedules: components["schemas"]["ScheduleWithRuns"][];
+            schedules: components["schemas"]["Schedule"][];
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
+        };
+        ListSessionsResponse: {
+            sessions: components["schemas"]["OwnSession"][];
         };
         ListStagingHistoryResponse: {
             events: components["schemas"]["Event"][];
@@ -3931,6 +3859,9 @@ export interface components {
             items: components["schemas"]["StaleRow"][];
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
+        };
+        ListTokensResponse: {
+            tokens: components["schemas"]["MachineToken"][];
         };
         ListTopicsResponse: {
             topics: components["schemas"]["Topic"][];
@@ -3980,10 +3911,6 @@ export interface components {
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
         };
-        ListWorkersResponse: {
-            workers: components["schemas"]["JobWorker"][];
-            engines: components["schemas"]["Engine"][];
-        };
         LookupNames: {
             before: string | null;
             after: string | null;
@@ -3995,6 +3922,27 @@ export interface components {
             done: number;
             failed: number;
             completed: boolean;
+        };
+        MachineToken: {
+            token_id: string;
+            workspace_id: string | null;
+            /** @description what the audit calls it */
+            subject: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "agent" | "executor" | "service";
+            executor: string | null;
+            read_only: boolean;
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
         };
         MappedField: {
             column: number;
@@ -4136,6 +4084,16 @@ export interface components {
             role: string;
             workspaces: components["schemas"]["Membership"][];
         };
+        Member: {
+            workspace_id: string;
+            workspace: string | null;
+            /** @description the subject (sub) at sign-in */
+            user_id: string;
+            display_name: string | null;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            database_role: string;
+        };
         Membership: {
             id: string;
             name: string | null;
@@ -4262,6 +4220,29 @@ export interface components {
             };
             /** @description default: the last */
             position?: number;
+        };
+        OfferedInvitation: {
+            workspace: string;
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** Format: date-time */
+            expires_at: string;
+        };
+        OwnSession: {
+            session_id: string;
+            /** @description the one that asks */
+            current: boolean;
+            provider: string;
+            /** @description what the browser says that it is */
+            user_agent: string;
+            read_only: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         PartOfRecord: {
             part_index: number;
@@ -4478,10 +4459,6 @@ export interface components {
             /** @description the file is refused without it */
             missing: boolean;
         };
-        PreviewScheduleResponse: {
-            /** @description the next times; none while it is disabled */
-            next_runs: string[];
-        };
         PreviewValues: {
             field: string;
             title: string;
@@ -4533,13 +4510,6 @@ export interface components {
             /** Format: date-time */
             failed_at: string;
             error: components["schemas"]["UploadError"];
-        };
-        ReaderLag: {
-            reader: string;
-            /** @description events, counted up to 10,000 */
-            unread: number;
-            /** @description age of the oldest of them */
-            lag_s: number;
         };
         Reading: {
             /** @enum {unknown} */
@@ -4789,12 +4759,8 @@ export interface components {
             jobs?: string[];
             /** @example send_report */
             kind?: string;
-            /** @description of `GET /dead-letters/groups` */
-            group?: string;
             /** Format: date-time */
             failed_before?: string;
-            /** @description replay nothing: the ids are those that would be replayed */
-            dry_run?: boolean;
             /** Format: uuid */
             workspace_id?: string;
             /** @default 1000 */
@@ -4839,6 +4805,29 @@ export interface components {
             /** @description of the definition that you looked at */
             revision: number;
         };
+        RevokeInvitationRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+        };
+        RevokeInvitationResponse: {
+            /** @description false: it had ended before */
+            revoked: boolean;
+        };
+        RevokeTokenRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+        };
+        RevokeTokenResponse: {
+            /** @description false: it was revoked before */
+            revoked: boolean;
+            token_id: string;
+        };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
             row_type: string;
@@ -4855,13 +4844,6 @@ export interface components {
         RowType: {
             row_type: string;
             target: string;
-        };
-        RunningJob: {
-            job_id: string;
-            job_kind: string;
-            /** Format: date-time */
-            started_at: string | null;
-            attempts: number;
         };
         SampleEvent: {
             event_subject_ref: string | null;
@@ -4888,26 +4870,6 @@ export interface components {
             registered_by: string;
             /** Format: date-time */
             registered_at: string;
-        };
-        ScheduleWithRuns: {
-            schedule: string;
-            cron: string;
-            time_zone: string;
-            job_kind: string;
-            payload: {
-                [key: string]: unknown;
-            };
-            enabled: boolean;
-            /** Format: date-time */
-            next_at: string;
-            /** Format: date-time */
-            last_due: string | null;
-            last_job_id: string | null;
-            registered_by: string;
-            /** Format: date-time */
-            registered_at: string;
-            /** @description the next times; none while it is disabled */
-            next_runs: string[];
         };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
@@ -5045,6 +5007,22 @@ export interface components {
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
         };
+        Session: {
+            session_id: string;
+            /**
+             * @description how you signed in
+             * @enum {unknown}
+             */
+            provider: "link" | "token" | "oidc" | "invitation";
+            /** @description the value of the header x-stagedoor-csrf */
+            csrf: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            idle_until: string;
+        };
         SetDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -5069,6 +5047,16 @@ export interface components {
                     [key: string]: string | null;
                 };
             };
+        };
+        SetMemberRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            name?: string;
         };
         SetScheduleRequest: {
             /** @example 30 6 * * 1-5 */
@@ -5128,6 +5116,31 @@ export interface components {
             description?: string;
             enabled?: boolean;
         };
+        ShowInvitationRequest: {
+            code: string;
+        };
+        SignInRequest: {
+            code?: string;
+            token?: string;
+            invitation?: string;
+            /** @description how people call you */
+            name?: string;
+            /** @enum {unknown} */
+            as?: "session" | "token";
+        };
+        SignInResponse: {
+            session?: components["schemas"]["Session"];
+            token?: string;
+        };
+        SignInWays: {
+            oidc: components["schemas"]["SignInWaysOidc"];
+            /** @description the link of an invitation is enough to become a member */
+            link_invitations: boolean;
+        };
+        /** @description the identity provider: GET /api/v1/sign-in/oidc */
+        SignInWaysOidc: {
+            name: string;
+        } | null;
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -5184,11 +5197,6 @@ export interface components {
         };
         SplitUnitResponse: {
             units: components["schemas"]["SuccessorUnit"][];
-        };
-        /** @description files that are received and read now on the machine that answers */
-        SpoolUsage: {
-            files: number;
-            bytes: number;
         };
         StagedMark: {
             staging_record_id: string;
@@ -5440,12 +5448,6 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
-        Storage: {
-            database_bytes: number;
-            tables: components["schemas"]["TableSize"][];
-            spool: components["schemas"]["SpoolUsage"];
-            readers: components["schemas"]["ReaderLag"][];
-        };
         Styles: {
             /** @enum {unknown} */
             decimal: "dot" | "comma" | "mixed" | "unknown";
@@ -5481,16 +5483,6 @@ export interface components {
             dimension?: number;
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
-        };
-        TableSize: {
-            schema_name: string;
-            table_name: string;
-            /** @description with its indexes; partitions count as their table */
-            bytes: number;
-            row_estimate: number;
-        };
-        TestWebhookTargetResponse: {
-            job_id: string;
         };
         TickStagingChecklistRequest: {
             item_id: string;
@@ -6260,15 +6252,6 @@ export interface components {
              */
             file?: string;
         };
-        UploadLimits: {
-            /** @description null: the limits of all that have none of their own */
-            workspace_id: string | null;
-            /** @example 2048 */
-            max_bytes: string;
-            max_lines: number;
-            /** @description uploads that are read at the same time */
-            max_at_once: number;
-        };
         UploadPermission: {
             allowed: boolean;
             /** @description why not, and what to do */
@@ -6401,6 +6384,201 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSessionResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    showInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedInvitation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSessionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndSessionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    endOneSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listGates: {
         parameters: {
             query?: never;
@@ -6421,78 +6599,6 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
-        };
-    };
-    getHealthDetails: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HealthDetails"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    getStorage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Storage"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    getLimits: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Limits"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     listEvents: {
@@ -6581,29 +6687,6 @@ export interface operations {
             403: components["responses"]["Problem"];
         };
     };
-    followChanges: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description server-sent events */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            429: components["responses"]["Problem"];
-        };
-    };
     metrics: {
         parameters: {
             query?: never;
@@ -6625,6 +6708,280 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListMembersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    setMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the id of a member, url-encoded */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "reviewer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    deleteMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description the id of a member, url-encoded */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteMemberResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListInvitationsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "invitee": "grace@example.com",
+                 *       "role": "reviewer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeInvitationRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTokensResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly export",
+                 *       "role": "operator",
+                 *       "days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTokenResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeTokenRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeTokenResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listStagingRecords: {
@@ -7066,66 +7423,6 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
-        };
-    };
-    getDataset: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @example ads */
-                dataset: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DatasetDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    checkDataset: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @example ads */
-                dataset: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CheckDatasetResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     listDatasetClients: {
@@ -8181,34 +8478,6 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
-    getJobStatistics: {
-        parameters: {
-            query: {
-                window: "1h" | "24h" | "7d";
-                /** @example send_report */
-                kind?: string;
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobStatistics"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
     getJob: {
         parameters: {
             query?: never;
@@ -8297,68 +8566,6 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
-        };
-    };
-    listDeadLetters: {
-        parameters: {
-            query: {
-                /** @example send_report */
-                kind?: string;
-                failed_before?: string;
-                workspace_id?: string;
-                /** @description of `GET /dead-letters/groups` */
-                group?: string;
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDeadLettersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    groupDeadLetters: {
-        parameters: {
-            query: {
-                /** @example send_report */
-                kind?: string;
-                failed_before?: string;
-                workspace_id?: string;
-                limit: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GroupDeadLettersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -8465,29 +8672,6 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
-        };
-    };
-    listWorkers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListWorkersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -8734,10 +8918,7 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query: {
-                /** @description how many next times of each; the first 500 schedules have them */
-                runs: number;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -8751,33 +8932,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedulesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    previewSchedule: {
-        parameters: {
-            query: {
-                /** @example 30 6 * * 1-5 */
-                cron: string;
-                time_zone: string;
-                runs: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PreviewScheduleResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -9282,32 +9436,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    testWebhookTarget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                target: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TestWebhookTargetResponse"];
-                };
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
