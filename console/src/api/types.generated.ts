@@ -178,6 +178,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The checks of this process with what to do about each; for whoever operates a workspace */
+        get: operations["getHealthDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Size of the database and of its largest tables, of the spool, and how far readers of events are behind
+         * @description About all workspaces: for people who administer every workspace, and tokens of service_role.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How large an upload of a workspace may be, how many are read at once, and the limits of the API
+         * @description An administrator of the database changes the limits of uploads: `stagedoor upload limits`. Those of the API are settings of its process.
+         */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -187,6 +244,23 @@ export interface paths {
         };
         /** Events of your workspaces, newest first */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One event */
+        get: operations["getEvent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -215,6 +289,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Anything by its name or id: a few of each kind that you may see
+         * @description A part of the name of an upload, record, unit, playbook or dataset, or the id of anything. Names are looked for among the newest 10,000 of a kind.
+         */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What came lately and what has waited longest, as far as you may see */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lineage": {
         parameters: {
             query?: never;
@@ -224,6 +335,94 @@ export interface paths {
         };
         /** Every promotion that wrote a production row, newest first: which file, which line, who */
         get: operations["getRowLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pages of the documentation, in the order of its contents */
+        get: operations["listDocsPages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-pages/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of the documentation as Markdown; `contents` is the page of contents */
+        get: operations["getDocsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find words in the documentation; never mixed with the units and documents of a workspace */
+        get: operations["searchDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-images/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A picture of the documentation */
+        get: operations["getDocsImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which rooms of the console change, as server-sent events
+         * @description `event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.
+         */
+        get: operations["followChanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -557,6 +756,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One dataset with its declaration: fields, rules, tables */
+        get: operations["getDataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the tables still fit the declaration, and what to do if not; for whoever operates */
+        get: operations["checkDataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset}/clients": {
         parameters: {
             query?: never;
@@ -815,6 +1048,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/plan/distribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the numbers of a column are distributed before and after the plan */
+        get: operations["readPlanDistribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
@@ -918,6 +1168,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/downstream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Jobs and executions that follow from the promotion, and who will be told of an undo */
+        get: operations["readUploadDownstream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
@@ -929,6 +1196,165 @@ export interface paths {
         put?: never;
         /** Throw an upload away that was not promoted */
         post: operations["discardUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Changes that you may see, newest first; without their descriptions */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One change: title, description, status, reviewers, and what you may do with it */
+        get: operations["getChange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Edit title, description or labels; for its author and for reviewers */
+        patch: operations["updateChange"];
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a change, oldest first */
+        get: operations["listChangeHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviewers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Ask exactly these people and groups for a review; for its author and for reviewers */
+        put: operations["setChangeReviewers"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The conversation of a change, oldest first; thread_id says what belongs together */
+        get: operations["listChangeComments"];
+        put?: never;
+        /**
+         * Comment on a change, on a row of it (row_type and line) or on a cell (column), or reply
+         * @description Every member who sees the change may; an agent needs the right to stage.
+         */
+        post: operations["createChangeComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a comment of your own: its text goes, that there was one stays */
+        delete: operations["deleteChangeComment"];
+        options?: never;
+        head?: never;
+        /** Edit a comment of your own; what it said before stays readable */
+        patch: operations["updateChangeComment"];
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a comment said before it was edited, oldest first */
+        get: operations["listCommentEdits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve the thread of a comment: whoever began it, the author of the change, a reviewer */
+        post: operations["resolveThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reopen a resolved thread */
+        post: operations["reopenThread"];
         delete?: never;
         options?: never;
         head?: never;
@@ -950,6 +1376,26 @@ export interface paths {
          * @description A job with a key that was used before is not enqueued again: its id is answered.
          */
         post: operations["enqueueJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts by kind and state, and throughput and latency over the last hour, day or week
+         * @description Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.
+         */
+        get: operations["getJobStatistics"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1004,9 +1450,46 @@ export interface paths {
         put?: never;
         /**
          * Dead letters back into the queue, under their own ids and with all attempts before them
-         * @description A member names the workspace. Answers the ids of those that were dead letters.
+         * @description A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.
          */
         post: operations["replayJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Dead letters of your workspaces, those that were enqueued last first */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters grouped by kind and error, the most frequent first
+         * @description An error is grouped by its first line, without ids, times and numbers. The newest 50000 dead letters are grouped; `cut` says whether there are more.
+         */
+        get: operations["groupDeadLetters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1045,7 +1528,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of a kind; what is left out stays
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         patch: operations["updateJobKind"];
         trace?: never;
@@ -1061,7 +1544,7 @@ export interface paths {
         put?: never;
         /**
          * No job of this kind begins until it is resumed; running ones go on
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["pauseJobKind"];
         delete?: never;
@@ -1081,7 +1564,7 @@ export interface paths {
         put?: never;
         /**
          * Jobs of this kind begin again
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["resumeJobKind"];
         delete?: never;
@@ -1097,7 +1580,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Who works: workers of jobs with the jobs that each runs, and engines of executions
+         * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
+         */
+        get: operations["listWorkers"];
         put?: never;
         /**
          * Register a worker that claims jobs of these kinds, as long as it keeps its lease
@@ -1258,6 +1745,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules/next-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The next times of a cron line, before it is a schedule */
+        get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
@@ -1268,13 +1772,13 @@ export interface paths {
         get?: never;
         /**
          * Create a schedule, or update one: a job at every time that its cron line names
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
          * Delete a schedule; jobs that it enqueued stay
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -1553,6 +2057,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/{target}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one webhook of the type test; the job says what became of it */
+        post: operations["testWebhookTarget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/playbooks": {
         parameters: {
             query?: never;
@@ -1574,6 +2095,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/playbooks/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Everything that is wrong with a playbook, each with its line; registers nothing
+         * @description Calls are checked against the registered playbooks that you may see.
+         */
+        post: operations["checkPlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/playbooks/{name}": {
         parameters: {
             query?: never;
@@ -1583,6 +2124,43 @@ export interface paths {
         };
         /** One playbook: as it was written, and as it is run */
         get: operations["getPlaybook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of a playbook, newest first */
+        get: operations["listPlaybookVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed between two versions of a playbook
+         * @description Without `to`: up to the newest. Without `from`: from the version before.
+         */
+        get: operations["diffPlaybook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1649,6 +2227,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many executions there are of each status
+         * @description Of the newest 10,000 that match and that no other execution started.
+         */
+        get: operations["countExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/by-playbook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest execution of each playbook, and how the others did
+         * @description Among the newest 2,000 that no other execution started.
+         */
+        get: operations["listPlaybookRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{id}": {
         parameters: {
             query?: never;
@@ -1695,6 +2313,57 @@ export interface paths {
         };
         /** What happened to an execution: its log, oldest first */
         get: operations["listExecutionHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The steps that an execution entered, the arcs that it took, and its playbook */
+        get: operations["getExecutionGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which process ran which steps and items, and when; and what runs now */
+        get: operations["getExecutionTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/loops/{loop}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items of a loop, in the order of its collection */
+        get: operations["listLoopItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1829,6 +2498,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/units/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a unit can be, and what its profile needs then */
+        get: operations["listUnitKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/units/{id}": {
         parameters: {
             query?: never;
@@ -1852,6 +2538,23 @@ export interface paths {
          * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
          */
         patch: operations["updateUnit"];
+        trace?: never;
+    };
+    "/api/v1/units/{id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a unit stands, which document it comes from, and what you may do with it now */
+        get: operations["getUnitContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/units/{id}/history": {
@@ -2300,7 +3003,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many of your units and documents are not in search yet, and how many failed
+         * How many of your units and documents are not in search yet, since when, and how many failed
          * @description Counts end at 1000, which means that many or more.
          */
         get: operations["countWaitingForSearch"];
@@ -2500,6 +3203,14 @@ export interface components {
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
         };
+        ApiLimits: {
+            /** @description largest JSON body: STAGEDOOR_BODY_LIMIT */
+            body_bytes: number;
+            /** @description largest staged part: STAGEDOOR_BLOB_LIMIT */
+            blob_bytes: number;
+            /** @description of one caller: STAGEDOOR_RATE_LIMIT; 0: no limit */
+            requests_a_minute: number;
+        };
         ApproveStagingRecordRequest: {
             /**
              * @description SHA-256, in hex
@@ -2548,6 +3259,150 @@ export interface components {
         CancelSearchSwitchResponse: {
             collection: string | null;
         };
+        ChangeComment: {
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: uuid */
+            change_id: string;
+            /**
+             * Format: uuid
+             * @description the first comment of its thread
+             */
+            thread_id: string;
+            /** @description of a comment on a row or cell; null: on the whole change */
+            row_type: string | null;
+            line: number | null;
+            /** @description of a comment on a cell */
+            column_name: string | null;
+            /** @description what the change stood at when it was written */
+            digest: string | null;
+            /** @description empty: it was deleted */
+            body: string;
+            author: string;
+            via: string | null;
+            /** @description user ids */
+            mentions: string[];
+            edit_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /**
+             * Format: date-time
+             * @description of the thread
+             */
+            resolved_at: string | null;
+            resolved_by: string | null;
+        };
+        ChangeDetail: {
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /**
+             * @description counted in its workspace: #128
+             * @example 128
+             */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            /**
+             * Format: uuid
+             * @description id of the upload or the staging record
+             */
+            subject_id: string;
+            title: string;
+            author: string;
+            /** @description the login that acted for the author */
+            author_via: string | null;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            labels: string[];
+            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
+            digest: string | null;
+            /** @description of an upload */
+            dataset: string | null;
+            reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description ever written, deleted ones among them */
+            comment_count: number;
+            /** @description threads that are not resolved */
+            open_threads: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+            description: string;
+            may: components["schemas"]["ChangePermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
+        ChangeHistoryEntry: {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            via: string | null;
+            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
+            what: string;
+            /** @description ids, statuses and digests, never a text */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description what you may do with it */
+        ChangePermissions: {
+            comment: boolean;
+            /** @description title, description, labels and reviewers */
+            edit: boolean;
+            /** @description every thread; one that you began you can resolve anyway */
+            resolve: boolean;
+        };
+        ChangeSummary: {
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /**
+             * @description counted in its workspace: #128
+             * @example 128
+             */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            /**
+             * Format: uuid
+             * @description id of the upload or the staging record
+             */
+            subject_id: string;
+            title: string;
+            author: string;
+            /** @description the login that acted for the author */
+            author_via: string | null;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            labels: string[];
+            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
+            digest: string | null;
+            /** @description of an upload */
+            dataset: string | null;
+            reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description ever written, deleted ones among them */
+            comment_count: number;
+            /** @description threads that are not resolved */
+            open_threads: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+        };
         ChangeUnitKindRequest: {
             /** @example section */
             unit_kind: string;
@@ -2556,6 +3411,13 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        CheckDatasetResponse: {
+            problems: components["schemas"]["DatasetProblem"][];
+        };
+        CheckPlaybookRequest: {
+            /** @description YAML or JSON */
+            text: string;
         };
         ChecklistItem: {
             item_id: string;
@@ -2649,6 +3511,56 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
+        };
+        CommentEdit: {
+            edit_no: number;
+            /** @description what the comment said */
+            body: string;
+            /** Format: date-time */
+            written_at: string;
+            /** Format: date-time */
+            replaced_at: string;
+        };
+        CommentWithNames: {
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: uuid */
+            change_id: string;
+            /**
+             * Format: uuid
+             * @description the first comment of its thread
+             */
+            thread_id: string;
+            /** @description of a comment on a row or cell; null: on the whole change */
+            row_type: string | null;
+            line: number | null;
+            /** @description of a comment on a cell */
+            column_name: string | null;
+            /** @description what the change stood at when it was written */
+            digest: string | null;
+            /** @description empty: it was deleted */
+            body: string;
+            author: string;
+            via: string | null;
+            /** @description user ids */
+            mentions: string[];
+            edit_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /**
+             * Format: date-time
+             * @description of the thread
+             */
+            resolved_at: string | null;
+            resolved_by: string | null;
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         CompleteJobsRequest: {
             jobs: components["schemas"]["CompletedJob"][];
@@ -2771,9 +3683,17 @@ export interface components {
             /** @example 598000000.25 */
             lost_share?: string;
         };
-        CountWaitingForSearchResponse: {
-            pending: number;
-            failed: number;
+        CreateChangeCommentRequest: {
+            /** @description Markdown; @name mentions a member */
+            body: string;
+            /**
+             * Format: uuid
+             * @description any comment of the thread
+             */
+            reply_to?: string;
+            row_type?: string;
+            line?: number;
+            column?: string;
         };
         CreateInvitationRequest: {
             /**
@@ -2958,6 +3878,25 @@ export interface components {
             id: string;
             name: string;
         };
+        DatasetDetail: {
+            dataset: string;
+            title: string;
+            version: number;
+            approval_required: boolean;
+            /** @example 30 days */
+            undo_window: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            platforms: components["schemas"]["Platform"][];
+            row_types: components["schemas"]["RowType"][];
+            has_clients: boolean;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            definition: {
+                [key: string]: unknown;
+            };
+        };
         DatasetField: {
             field: string;
             title: string;
@@ -3048,6 +3987,25 @@ export interface components {
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
         };
+        DatasetProblem: {
+            problem: string;
+            remedy: string | null;
+        };
+        DeadLetterGroup: {
+            /** @description of the kind and the error; the same as long as both are */
+            group_id: string;
+            job_kind: string;
+            /** @description its first line, without ids, times and numbers */
+            error: string;
+            count: number;
+            /** Format: date-time */
+            first_failed_at: string;
+            /** Format: date-time */
+            last_failed_at: string;
+            /** @description how many of them failed again after a replay */
+            replayed: number;
+            latest_error: string;
+        };
         DeleteMemberResponse: {
             /** @description machine tokens that they created in this workspace and that go on working */
             tokens: number;
@@ -3072,6 +4030,62 @@ export interface components {
             } | null;
             /** Format: date-time */
             dispatched_at: string;
+        };
+        Distribution: {
+            before: components["schemas"]["DistributionSide"];
+            after: components["schemas"]["DistributionSide"];
+            buckets: components["schemas"]["DistributionBucket"][];
+        };
+        DistributionBucket: {
+            from: string;
+            to: string;
+            before: number;
+            after: number;
+        };
+        DistributionSide: {
+            /** @description rows with a number in this column */
+            count: number;
+            sum: string | null;
+            min: string | null;
+            median: string | null;
+            max: string | null;
+        };
+        DocsHeading: {
+            level: number;
+            title: string;
+            /** @description what comes after # in an address */
+            anchor: string;
+            /** @description of the Markdown, from 1 */
+            line: number;
+        };
+        DocsHit: {
+            page: string;
+            title: string;
+            /** @description the nearest heading above what was found */
+            heading: string;
+            /** @description of that heading; empty for the beginning of the page */
+            anchor: string;
+            snippet: string;
+            /** @description from and to, in characters of the snippet */
+            highlights: number[][];
+            score: number;
+        };
+        DocsPage: {
+            /** @description its name in an address */
+            page: string;
+            title: string;
+            /** @description the heading of the contents under which it stands */
+            group: string;
+            /** @description one sentence */
+            about: string;
+        };
+        DocsPageText: {
+            page: string;
+            title: string;
+            /** @description of the file, from the root of the package: links are relative to it */
+            path: string;
+            markdown: string;
+            headings: components["schemas"]["DocsHeading"][];
         };
         Document: {
             document_id: string;
@@ -3131,6 +4145,20 @@ export interface components {
              */
             dropped_at: string | null;
         };
+        Downstream: {
+            /** @description jobs that follow from the events of this upload, in sum */
+            jobs: components["schemas"]["DownstreamJobs"][];
+            executions: components["schemas"]["TracedExecution"][];
+            /** @description there is more than the first thousand of one event */
+            cut: boolean;
+            /** @description active consumers of the event staging.ingestion_undone: each makes a job of an undo */
+            told_of_undo: components["schemas"]["UndoFollower"][];
+        };
+        DownstreamJobs: {
+            job_kind: string;
+            status: string;
+            count: number;
+        };
         /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
         EdgeFilter: {
             type?: string;
@@ -3153,6 +4181,25 @@ export interface components {
         };
         EndSessionsResponse: {
             ended: number;
+        };
+        Engine: {
+            engine_id: string;
+            name: string | null;
+            /** @description decides what comes next in executions */
+            drives: boolean;
+            /** @description runs steps and items of loops */
+            runs: boolean;
+            /** @description functions that its process was given */
+            handlers: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its executions */
+            is_alive: boolean;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -3268,6 +4315,21 @@ export interface components {
             /** @enum {unknown} */
             action: "cancel" | "pause" | "resume";
         };
+        ExecutionCounts: {
+            /**
+             * @example {
+             *       "RUNNING": 2,
+             *       "FAILED": 1
+             *     }
+             */
+            by_status: {
+                [key: string]: number;
+            };
+            /** @description of those that did not fail as a whole */
+            with_failed_items: number;
+            /** @description only the newest 10,000 were counted */
+            more: boolean;
+        };
         ExecutionDetail: {
             execution_id: string;
             /** @description null for a member while one of a playbook that they may not see has not begun */
@@ -3340,6 +4402,37 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        ExecutionGraph: {
+            /** @description the playbook as it is run; null for a member to whom it is not open */
+            definition: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the steps that were entered, each once */
+            nodes: components["schemas"]["ExecutionGraphNode"][];
+            /** @description the arcs that were taken */
+            arcs: components["schemas"]["ExecutionGraphArc"][];
+        };
+        ExecutionGraphArc: {
+            from: string;
+            to: string;
+            times: number;
+        };
+        ExecutionGraphNode: {
+            step: string;
+            /** @description its latest entry */
+            node_id: string;
+            /** @description how often it was entered */
+            entries: number;
+            status: string;
+            attempt: number | null;
+            loop: components["schemas"]["LoopProgress"] | null;
+            wait: components["schemas"]["StepWait"] | null;
+            /** Format: date-time */
+            entered_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            error: string | null;
+        };
         ExecutionLoops: {
             loop?: {
                 [key: string]: components["schemas"]["LoopProgress"];
@@ -3370,7 +4463,7 @@ export interface components {
             status: string;
             attempt: number | null;
             loop: components["schemas"]["LoopProgress"] | null;
-            /** @description what it waits for; for the back end only */
+            /** @description what it waits for */
             wait: components["schemas"]["StepWait"] | null;
             /** Format: date-time */
             entered_at: string;
@@ -3380,6 +4473,18 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
+        };
+        ExecutionTimeline: {
+            /** Format: date-time */
+            from: string | null;
+            /** Format: date-time */
+            to: string | null;
+            /** @description one for each process that ran something, the busiest first; at most 50 */
+            lanes: components["schemas"]["TimelineLane"][];
+            /** @description what processes have claimed and not ended, longest first; at most 200 */
+            running: components["schemas"]["RunningCommand"][];
+            /** @description only the newest 200,000 events were read */
+            partial: boolean;
         };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
@@ -3413,6 +4518,9 @@ export interface components {
             line?: number;
             count?: number;
         };
+        FindResponse: {
+            found: components["schemas"]["Found"][];
+        };
         FlushSearchRequest: {
             /**
              * Format: uuid
@@ -3424,8 +4532,20 @@ export interface components {
         FlushSearchResponse: {
             count: number;
         };
+        Found: {
+            /** @enum {unknown} */
+            kind: "change" | "upload" | "record" | "job" | "execution" | "event" | "unit" | "playbook" | "dataset";
+            /** @description its id; of a change its number, of a playbook or dataset its name */
+            id: string;
+            title: string;
+            detail: string | null;
+        };
         Gate: {
             gate: string;
+            /** @description how people call it */
+            title: string;
+            /** @description what it stops */
+            when_closed: string;
             open: boolean;
             description: string;
             /** Format: date-time */
@@ -3442,6 +4562,12 @@ export interface components {
         GetSessionResponse: {
             session: components["schemas"]["Session"] | null;
             sign_in: components["schemas"]["SignInWays"];
+        };
+        GroupDeadLettersResponse: {
+            groups: components["schemas"]["DeadLetterGroup"][];
+            /** @description dead letters in all groups, also those that the limit leaves out */
+            total: number;
+            cut: boolean;
         };
         HeaderMap: {
             headers: string[];
@@ -3469,6 +4595,18 @@ export interface components {
             ok: boolean;
             detail: string;
         };
+        HealthDetail: {
+            name: string;
+            title: string;
+            ok: boolean;
+            detail: string;
+            /** @description what to do if it is not ok */
+            remedy: string;
+        };
+        HealthDetails: {
+            version: string;
+            checks: components["schemas"]["HealthDetail"][];
+        };
         HeartbeatWorkerResponse: {
             /** Format: date-time */
             leased_until: string;
@@ -3484,7 +4622,13 @@ export interface components {
         HitReasons: {
             unit: string;
             document: string;
+            shares: components["schemas"]["HitShares"];
             chunk_id?: string;
+        };
+        /** @description what each leg adds to the score */
+        HitShares: {
+            words: number;
+            meaning: number;
         };
         IdempotencyPolicy: {
             key?: string;
@@ -3624,11 +4768,85 @@ export interface components {
             paused_at: string | null;
             paused_by: string | null;
         };
+        JobStatistics: {
+            /** @enum {unknown} */
+            window: "1h" | "24h" | "7d";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            bucket_s: number;
+            kinds: components["schemas"]["KindCounts"][];
+            /** @description oldest first, without gaps; the last bucket still runs */
+            series: components["schemas"]["LatencyBucket"][];
+        };
         JobToBegin: {
             /** Format: uuid */
             job_id: string;
             /** @description the lease_epoch of the job */
             epoch: number;
+        };
+        JobWorker: {
+            worker_id: string;
+            /** @description as a rule its host and process */
+            name: string | null;
+            executor: string;
+            kinds: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its jobs */
+            is_alive: boolean;
+            /** @description the oldest twenty that you may see */
+            running: components["schemas"]["RunningJob"][];
+            running_count: number;
+        };
+        KindCounts: {
+            job_kind: string;
+            /** @description due and not begun */
+            waiting: number;
+            /** @description due later: a retry, a snooze, a time to come */
+            later: number;
+            running: number;
+            /** @description dead letters, whenever they failed */
+            dead: number;
+            /** @description for how many seconds the oldest waiting job has been due */
+            oldest_due_s: number | null;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters of the window */
+            failed: number;
+        };
+        LatencyBucket: {
+            /**
+             * Format: date-time
+             * @description its beginning
+             */
+            at: string;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters that failed then and were not replayed since */
+            dead: number;
         };
         Layout: {
             fields: string[];
@@ -3702,6 +4920,10 @@ export interface components {
             /** @description whether it says what is marked */
             is_same: boolean;
         };
+        Limits: {
+            uploads: components["schemas"]["UploadLimits"];
+            api: components["schemas"]["ApiLimits"];
+        };
         LineCorrection: {
             line: number;
             /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
@@ -3753,6 +4975,36 @@ export interface components {
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
         };
+        ListChangeCommentsResponse: {
+            comments: components["schemas"]["ChangeComment"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListChangeHistoryResponse: {
+            history: components["schemas"]["ChangeHistoryEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListChangesResponse: {
+            changes: components["schemas"]["ChangeSummary"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListCommentEditsResponse: {
+            edits: components["schemas"]["CommentEdit"][];
+        };
         ListConsumerEvidenceResponse: {
             evidence: components["schemas"]["ConsumerEvidence"][];
         };
@@ -3764,6 +5016,14 @@ export interface components {
         };
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
+        };
+        ListDeadLettersResponse: {
+            jobs: components["schemas"]["Job"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListDocsPagesResponse: {
+            pages: components["schemas"]["DocsPage"][];
         };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
@@ -3795,6 +5055,10 @@ export interface components {
         };
         ListExecutionsResponse: {
             executions: components["schemas"]["Execution"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -3817,6 +5081,10 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListLoopItemsResponse: {
+            items: components["schemas"]["LoopItem"][];
+            next: number | null;
+        };
         ListMembersResponse: {
             members: components["schemas"]["Member"][];
             /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
@@ -3827,13 +5095,20 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListPlaybookRunsResponse: {
+            playbooks: components["schemas"]["PlaybookRuns"][];
+        };
+        ListPlaybookVersionsResponse: {
+            versions: components["schemas"]["Playbook"][];
+            next: number | null;
+        };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
         ListSchedulesResponse: {
-            schedules: components["schemas"]["Schedule"][];
+            schedules: components["schemas"]["ScheduleWithRuns"][];
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
@@ -3876,8 +5151,11 @@ export interface components {
             in: components["schemas"]["UnitEdge"][];
             next: string | null;
         };
+        ListUnitKindsResponse: {
+            kinds: components["schemas"]["UnitKind"][];
+        };
         ListUnitsResponse: {
-            units: components["schemas"]["Unit"][];
+            units: components["schemas"]["ListedUnit"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -3911,9 +5189,95 @@ export interface components {
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
         };
+        ListWorkersResponse: {
+            workers: components["schemas"]["JobWorker"][];
+            engines: components["schemas"]["Engine"][];
+        };
+        ListedUnit: {
+            unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
+            title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["UnitAbove"][];
+            /** @description how many units are in it */
+            units_in: number;
+        };
         LookupNames: {
             before: string | null;
             after: string | null;
+        };
+        LoopItem: {
+            /** @description its place in the collection, from 0 */
+            index: number;
+            node_id: string;
+            step: string;
+            /** @enum {unknown} */
+            status: "open" | "retrying" | "done" | "failed" | "cancelled";
+            /** @description what `loop.key` of the playbook gave */
+            key: string | null;
+            /** @description null where its collection is too large to be shown */
+            item: unknown;
+            attempts: number;
+            error: string | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+            child_execution_id: string | null;
+            /** @description the process that ran its last attempt */
+            worker: string | null;
+            /** @description how long that attempt ran */
+            ms: number | null;
+            /** Format: date-time */
+            issued_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description the place of its last event in the log */
+            seq: number;
         };
         LoopProgress: {
             loop_id: string;
@@ -4221,6 +5585,17 @@ export interface components {
             /** @description default: the last */
             position?: number;
         };
+        /** @description where nothing was found: why that may be */
+        NoHits: {
+            /** @description how many chunks of text are in search */
+            texts: number;
+            /** @description units that are not in search yet; counts end at 1000 */
+            waiting: number;
+            /** @description words of the question that no text has */
+            unknown_words: components["schemas"]["UnknownWord"][];
+            /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
+            without_filters: number | null;
+        };
         OfferedInvitation: {
             workspace: string;
             invitee: string;
@@ -4228,6 +5603,24 @@ export interface components {
             role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
             /** Format: date-time */
             expires_at: string;
+        };
+        Overview: {
+            /** @description counted up to 10000 */
+            uploads_today: number;
+            /** @description counted up to 10000 */
+            promotions_today: number;
+            /** Format: date-time */
+            last_promotion_at: string | null;
+            /** @description counted up to 10000 */
+            events_last_hour: number;
+            /** Format: date-time */
+            oldest_waiting_job_at: string | null;
+            /** @description counted up to 10000 */
+            executions_today: number;
+            /** Format: date-time */
+            oldest_running_execution_at: string | null;
+            /** @description counted up to 10000 */
+            units_today: number;
         };
         OwnSession: {
             session_id: string;
@@ -4390,6 +5783,15 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        PlaybookCheck: {
+            /** @description false: it would be refused */
+            ok: boolean;
+            problems: components["schemas"]["PlaybookProblem"][];
+            /** @description as it is run */
+            playbook: {
+                [key: string]: unknown;
+            } | null;
+        };
         PlaybookDetail: {
             catalog_id: string;
             name: string;
@@ -4408,6 +5810,35 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             };
+        };
+        PlaybookDiff: {
+            name: string;
+            from: number;
+            to: number;
+            /** @description unified diff; empty: the texts are the same */
+            patch: string;
+        };
+        PlaybookProblem: {
+            /** @enum {unknown} */
+            severity: "error" | "warning";
+            line?: number;
+            column?: number;
+            /** @example steps[2].next */
+            path: string;
+            message: string;
+            remedy?: string;
+        };
+        PlaybookRuns: {
+            playbook: string;
+            /** @description among the newest 2,000 */
+            executions: number;
+            running: number;
+            failed: number;
+            last_execution_id: string;
+            /** @enum {unknown} */
+            last_status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+            /** Format: date-time */
+            last_at: string;
         };
         PreambleLine: {
             line: number;
@@ -4458,6 +5889,10 @@ export interface components {
             from: ("join" | "compute" | "default" | "period") | null;
             /** @description the file is refused without it */
             missing: boolean;
+        };
+        PreviewScheduleResponse: {
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
         };
         PreviewValues: {
             field: string;
@@ -4510,6 +5945,13 @@ export interface components {
             /** Format: date-time */
             failed_at: string;
             error: components["schemas"]["UploadError"];
+        };
+        ReaderLag: {
+            reader: string;
+            /** @description events, counted up to 10,000 */
+            unread: number;
+            /** @description age of the oldest of them */
+            lag_s: number;
         };
         Reading: {
             /** @enum {unknown} */
@@ -4565,6 +6007,11 @@ export interface components {
         RejectUploadRequest: {
             reason: string;
         };
+        RelatedUnit: {
+            unit_id: string;
+            canonical_address: string;
+            title: string;
+        };
         RemovedPiece: {
             address: string;
             title: string;
@@ -4574,6 +6021,10 @@ export interface components {
              * @enum {unknown}
              */
             text_is: "removed" | "in_no_piece" | "in_another_piece";
+        };
+        ReopenThreadResponse: {
+            /** @description false: it was so already */
+            changed: boolean;
         };
         ReorderUnitsRequest: {
             units: string[];
@@ -4723,6 +6174,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -4743,6 +6195,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -4759,8 +6213,12 @@ export interface components {
             jobs?: string[];
             /** @example send_report */
             kind?: string;
+            /** @description of `GET /dead-letters/groups` */
+            group?: string;
             /** Format: date-time */
             failed_before?: string;
+            /** @description replay nothing: the ids are those that would be replayed */
+            dry_run?: boolean;
             /** Format: uuid */
             workspace_id?: string;
             /** @default 1000 */
@@ -4781,12 +6239,24 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
+        RequestedReviewer: {
+            /** @description user id; null: a group */
+            reviewer: string | null;
+            group_name: string | null;
+            requested_by: string;
+            /** Format: date-time */
+            requested_at: string;
+        };
         RerunExecutionRequest: {
             from_step: string;
             version?: number;
         };
         ResolveIssueRequest: {
             resolution?: string;
+        };
+        ResolveThreadResponse: {
+            /** @description false: it was so already */
+            changed: boolean;
         };
         RetireTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -4845,6 +6315,22 @@ export interface components {
             row_type: string;
             target: string;
         };
+        RunningCommand: {
+            node_id: string;
+            step: string;
+            index: number | null;
+            attempt: number;
+            worker: string;
+            /** Format: date-time */
+            started_at: string;
+        };
+        RunningJob: {
+            job_id: string;
+            job_kind: string;
+            /** Format: date-time */
+            started_at: string | null;
+            attempts: number;
+        };
         SampleEvent: {
             event_subject_ref: string | null;
             canonical_address: string;
@@ -4871,12 +6357,33 @@ export interface components {
             /** Format: date-time */
             registered_at: string;
         };
+        ScheduleWithRuns: {
+            schedule: string;
+            cron: string;
+            time_zone: string;
+            job_kind: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** Format: date-time */
+            next_at: string;
+            /** Format: date-time */
+            last_due: string | null;
+            last_job_id: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
+        };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
             /** @description what could not be asked, and what to do */
             warnings: string[];
             took_ms: number;
             legs: components["schemas"]["LegCounts"];
+            no_hits?: components["schemas"]["NoHits"];
         };
         SearchAudit: {
             /** @description nothing was found, and every collection was looked at */
@@ -4910,6 +6417,9 @@ export interface components {
             error: string | null;
             /** Format: date-time */
             failed_at: string;
+        };
+        SearchDocsResponse: {
+            hits: components["schemas"]["DocsHit"][];
         };
         SearchFilters: {
             topic?: string | string[];
@@ -4985,6 +6495,23 @@ export interface components {
             rows: number;
             reason: string;
         };
+        SearchWaiting: {
+            /** @description units and documents whose newest text is not in search yet */
+            pending: number;
+            /** @description those that failed every attempt and need a person */
+            failed: number;
+            /** @description those that wait for a worker, not for the quiet window */
+            due: number;
+            /**
+             * Format: date-time
+             * @description since when the oldest waits
+             */
+            oldest_at: string | null;
+            /** @description seconds that search waits after an edit */
+            quiet_s: number;
+            /** @description what failed and will be retried */
+            retrying: components["schemas"]["SearchTrouble"] | null;
+        };
         /** @description seconds that search waits after an edit, and before it takes out what was deleted */
         SearchWindow: {
             quiet_s: number;
@@ -5022,6 +6549,15 @@ export interface components {
             expires_at: string;
             /** Format: date-time */
             idle_until: string;
+        };
+        SetChangeReviewersRequest: {
+            /**
+             * @description user ids
+             * @default []
+             */
+            reviewers: string[];
+            /** @default [] */
+            groups: string[];
         };
         SetDatasetMappingRequest: {
             /**
@@ -5198,6 +6734,11 @@ export interface components {
         SplitUnitResponse: {
             units: components["schemas"]["SuccessorUnit"][];
         };
+        /** @description files that are received and read now on the machine that answers */
+        SpoolUsage: {
+            files: number;
+            bytes: number;
+        };
         StagedMark: {
             staging_record_id: string;
             /** @description name it at approval and at the cut */
@@ -5324,6 +6865,8 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
+            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
+            change: number | null;
             part_digests: components["schemas"]["PartOfRecord"][];
             referenced_iu_ids: string[];
             checklist: components["schemas"]["ChecklistItem"][];
@@ -5397,6 +6940,8 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
+            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
+            change: number | null;
         };
         StaleRow: {
             target_table: string;
@@ -5448,6 +6993,12 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
+        Storage: {
+            database_bytes: number;
+            tables: components["schemas"]["TableSize"][];
+            spool: components["schemas"]["SpoolUsage"];
+            readers: components["schemas"]["ReaderLag"][];
+        };
         Styles: {
             /** @enum {unknown} */
             decimal: "dot" | "comma" | "mixed" | "unknown";
@@ -5484,6 +7035,16 @@ export interface components {
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
         };
+        TableSize: {
+            schema_name: string;
+            table_name: string;
+            /** @description with its indexes; partitions count as their table */
+            bytes: number;
+            row_estimate: number;
+        };
+        TestWebhookTargetResponse: {
+            job_id: string;
+        };
         TickStagingChecklistRequest: {
             item_id: string;
             /** @default true */
@@ -5492,6 +7053,29 @@ export interface components {
         };
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
+        };
+        TimelineBar: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description null where several steps are in this bar */
+            step: string | null;
+            /** @description of the item, where the bar is one attempt at an item */
+            index: number | null;
+            done: number;
+            failed: number;
+        };
+        TimelineLane: {
+            worker: string;
+            /** @description attempts */
+            done: number;
+            /** @description attempts */
+            failed: number;
+            /** @description of all its attempts together; they may overlap */
+            busy_ms: number;
+            /** @description attempts that began close together are one bar: at most 200 of a process */
+            bars: components["schemas"]["TimelineBar"][];
         };
         Topic: {
             topic_id: string;
@@ -5541,6 +7125,10 @@ export interface components {
             /** @description the event that it follows from */
             cause: string | null;
         };
+        UndoFollower: {
+            consumer_id: string;
+            job_kind: string;
+        };
         UndoPlan: {
             /**
              * @description row type → action or outcome → rows
@@ -5573,60 +7161,33 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             digest: string;
+            /** @description why; kept with the upload */
+            reason?: string;
         };
-        Unit: {
+        UnitAbove: {
             unit_id: string;
-            workspace_id: string;
-            canonical_address: string;
-            unit_kind: string;
-            container_id: string | null;
-            position: number;
-            source_ref: string;
-            owner_actor: string;
-            owner_via: string | null;
-            /** Format: date-time */
-            created_at: string;
-            current_version_id: string;
-            /** @description name it in an edit, as expected_version */
-            version_no: number;
-            /** @description SHA-256 of the text */
-            content_hash: string;
             title: string;
-            language: string;
-            body_bytes: number;
-            content_profile: {
-                [key: string]: unknown;
-            };
-            topics: string[];
-            /** @enum {unknown} */
-            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-            apr_ref: string | null;
-            supersedes: string | null;
-            superseded_by: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /** Format: date-time */
-            changed_at: string;
-            edges_out: number;
-            edges_in: number;
-            conformance: ("conforms" | "deviates") | null;
-            drift: ("none" | "drifted") | null;
-            /** @description of the checker; null before its first check */
-            findings: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Format: date-time */
-            checked_at: string | null;
-            /** @description 0 created, 1 usable, 2 complete */
-            mup_tier: number;
-            /** @description what it lacks for the tiers above its own */
-            missing: string[];
-            /** @enum {unknown} */
-            vector_state: "pending" | "stale" | "error" | "retired" | "current";
         };
         UnitAddress: {
             unit_id: string;
             canonical_address: string;
+        };
+        UnitContextDetail: {
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["RelatedUnit"][];
+            /** @description how many units are in it */
+            units_in: number;
+            supersedes: components["schemas"]["RelatedUnit"] | null;
+            superseded_by: components["schemas"]["RelatedUnit"] | null;
+            /** @description the draft that will supersede it */
+            successor: components["schemas"]["RelatedUnit"] | null;
+            /** @description the documents whose piece it is */
+            origin: components["schemas"]["UnitOrigin"][];
+            may: components["schemas"]["UnitPermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         UnitDetail: {
             unit_id: string;
@@ -5715,12 +7276,49 @@ export interface components {
             /** @description newest first */
             lifecycle: components["schemas"]["UnitStatusChange"][];
         };
+        UnitKind: {
+            unit_kind: string;
+            description: string;
+            /** @description keys that its profile needs to be usable */
+            required_profile: string[];
+        };
+        UnitOrigin: {
+            document_id: string;
+            source_ref: string;
+            title: string;
+            /** @description by which manifests name the piece */
+            piece_address: string;
+            position: number;
+            /** @description whether the unit still says what the piece said */
+            is_same: boolean;
+            /**
+             * Format: date-time
+             * @description when a cut no longer had it
+             */
+            dropped_at: string | null;
+            cut_run_id: string;
+            /** Format: date-time */
+            cut_at: string | null;
+            /** @description the marking that was approved and cut; null: not known to you */
+            staging_record_id: string | null;
+        };
         UnitPart: {
             canonical_address: string;
             body: string;
             title?: string;
             /** @example section */
             unit_kind?: string;
+        };
+        /** @description what you may do with it now */
+        UnitPermissions: {
+            edit: components["schemas"]["Permission"];
+            profile: components["schemas"]["Permission"];
+            enact: components["schemas"]["Permission"];
+            supersede: components["schemas"]["Permission"];
+            retire: components["schemas"]["Permission"];
+            delete: components["schemas"]["Permission"];
+            restore: components["schemas"]["Permission"];
+            change_kind: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
@@ -5782,6 +7380,21 @@ export interface components {
             lines: number;
             /** @description the known value that is most like it */
             proposal: string | null;
+        };
+        UnknownWord: {
+            word: string;
+            /** @description words that texts here have, the most similar first */
+            similar: string[];
+        };
+        UpdateChangeCommentRequest: {
+            /** @description Markdown; @name mentions a member */
+            body: string;
+        };
+        UpdateChangeRequest: {
+            title?: string;
+            /** @description why: Markdown */
+            description?: string;
+            labels?: string[];
         };
         UpdateDatasetMappingRequest: {
             /**
@@ -5987,6 +7600,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6007,6 +7621,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
         };
         UploadChecklistItem: {
             item_id: string;
@@ -6135,6 +7751,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6155,6 +7772,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -6251,6 +7870,15 @@ export interface components {
              * @description the last field
              */
             file?: string;
+        };
+        UploadLimits: {
+            /** @description null: the limits of all that have none of their own */
+            workspace_id: string | null;
+            /** @example 2048 */
+            max_bytes: string;
+            max_lines: number;
+            /** @description uploads that are read at the same time */
+            max_at_once: number;
         };
         UploadPermission: {
             allowed: boolean;
@@ -6601,9 +8229,91 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
+    getHealthDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthDetails"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getLimits: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
     listEvents: {
         parameters: {
             query: {
+                /** @example staging */
+                domain?: string;
+                /** @example ingestion_complete */
+                type?: string;
+                /** @description what it is about: an id or a name */
+                subject?: string;
+                /** @description from this time on */
+                since?: string;
+                /** @description before this time */
+                until?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -6625,6 +8335,31 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getTrace: {
@@ -6650,6 +8385,53 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    find: {
+        parameters: {
+            query: {
+                /** @description a part of a name, or an id */
+                q: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getRowLineage: {
@@ -6685,6 +8467,128 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    listDocsPages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDocsPagesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getDocsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example tutorial */
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocsPageText"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    searchDocs: {
+        parameters: {
+            query: {
+                /** @description words, "a phrase", begin* */
+                q: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchDocsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getDocsImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example upload.png */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the picture */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    followChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description server-sent events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
     metrics: {
@@ -7425,6 +9329,66 @@ export interface operations {
             403: components["responses"]["Problem"];
         };
     };
+    getDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    checkDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckDatasetResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listDatasetClients: {
         parameters: {
             query?: {
@@ -8141,6 +10105,8 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
+                /** @description only the rows of this line of the file */
+                line?: number;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -8160,6 +10126,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListPlanRowsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    readPlanDistribution: {
+        parameters: {
+            query: {
+                row_type: string;
+                column: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Distribution"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -8383,6 +10377,31 @@ export interface operations {
             409: components["responses"]["Problem"];
         };
     };
+    readUploadDownstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Downstream"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     discardUpload: {
         parameters: {
             query?: never;
@@ -8401,6 +10420,448 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UploadDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                /**
+                 * @description one or several
+                 * @example open,changes_requested
+                 */
+                status?: string;
+                kind?: "upload" | "record" | "cut" | "sql";
+                /** @description a user id, or `me` */
+                author?: string;
+                /** @description whose review is requested: a user id, or `me` */
+                reviewer?: string;
+                label?: string;
+                dataset?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    updateChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "Week 45 again, with the corrected spend of Meta.",
+                 *       "labels": [
+                 *         "finance"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeHistory: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                limit: number;
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    setChangeReviewers: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetChangeReviewersRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeComments: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                thread?: string;
+                /** @description only of threads that are not resolved */
+                unresolved?: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeCommentsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    createChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": "@Rita is this spend right?",
+                 *       "row_type": "daily_metric",
+                 *       "line": 12,
+                 *       "column": "spend"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateChangeCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    deleteChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    updateChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChangeCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listCommentEdits: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCommentEditsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    resolveThread: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolveThreadResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    reopenThread: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReopenThreadResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -8476,6 +10937,34 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    getJobStatistics: {
+        parameters: {
+            query: {
+                window: "1h" | "24h" | "7d";
+                /** @example send_report */
+                kind?: string;
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobStatistics"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     getJob: {
@@ -8566,6 +11055,68 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                /** @description of `GET /dead-letters/groups` */
+                group?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    groupDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -8672,6 +11223,29 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -8918,7 +11492,10 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description how many next times of each; the first 500 schedules have them */
+                runs: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8932,6 +11509,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedulesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query: {
+                /** @example 30 6 * * 1-5 */
+                cron: string;
+                time_zone: string;
+                runs: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewScheduleResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -9443,6 +12047,32 @@ export interface operations {
             404: components["responses"]["Problem"];
         };
     };
+    testWebhookTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookTargetResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listPlaybooks: {
         parameters: {
             query: {
@@ -9511,6 +12141,37 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
+    checkPlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "name: hello\nsteps:\n  - { step: greet, tool: sqll }\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckPlaybookRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookCheck"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
     getPlaybook: {
         parameters: {
             query?: {
@@ -9532,6 +12193,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listPlaybookVersions: {
+        parameters: {
+            query: {
+                limit: number;
+                before?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPlaybookVersionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    diffPlaybook: {
+        parameters: {
+            query?: {
+                from?: number;
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookDiff"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -9600,6 +12319,12 @@ export interface operations {
                 /** @example nightly-import */
                 playbook?: string;
                 workspace_id?: string;
+                /** @description started at or after this time */
+                since?: string;
+                /** @description started before this time */
+                until?: string;
+                /** @description those that failed, or of which items failed */
+                failed: boolean;
                 /** @example 380609617270407169 */
                 parent?: string;
                 limit: number;
@@ -9662,6 +12387,58 @@ export interface operations {
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    countExecutions: {
+        parameters: {
+            query?: {
+                /** @example nightly-import */
+                playbook?: string;
+                workspace_id?: string;
+                /** @description started at or after this time */
+                since?: string;
+                /** @description started before this time */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionCounts"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    listPlaybookRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPlaybookRunsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getExecution: {
@@ -9728,6 +12505,9 @@ export interface operations {
                 limit: number;
                 /** @description with what happened to single items of loops */
                 items: boolean;
+                /** @description only what failed */
+                failed: boolean;
+                step?: string;
             };
             header?: never;
             path: {
@@ -9745,6 +12525,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListExecutionHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getExecutionGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionGraph"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getExecutionTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionTimeline"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listLoopItems: {
+        parameters: {
+            query: {
+                /** @description failed: with cancelled ones; open: issued and not ended. Default: all that were issued */
+                status?: "done" | "failed" | "open";
+                /** @description the `next` of the page before */
+                after: number;
+                limit: number;
+            };
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+                /** @example 380609617270407169 */
+                loop: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListLoopItemsResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -9950,6 +12816,10 @@ export interface operations {
                 kind?: string;
                 status?: "draft" | "enacted" | "superseded" | "retired";
                 topic?: string;
+                /** @description part of the title or of the address */
+                text?: string;
+                /** @description only units that are in no other */
+                top: boolean;
                 conformance?: "conforms" | "deviates";
                 drift?: "none" | "drifted";
                 /** @description only the deleted ones */
@@ -10012,6 +12882,28 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    listUnitKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUnitKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getUnit: {
@@ -10111,6 +13003,31 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    getUnitContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnitContextDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getUnitHistory: {
@@ -10993,7 +13910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountWaitingForSearchResponse"];
+                    "application/json": components["schemas"]["SearchWaiting"];
                 };
             };
             400: components["responses"]["Problem"];
