@@ -26,7 +26,7 @@ export function ResultTab({ execution, graph }: { execution: ExecutionDetail; gr
     <div className="stack">
       <Card id="args" title="Arguments">
         <div className="card-text">
-          <JsonTree label="Arguments" value={execution.args} />
+          <JsonTree label="Arguments as JSON" value={execution.args} />
         </div>
       </Card>
       <Card
@@ -75,7 +75,7 @@ function Result({ execution, step }: { execution: ExecutionDetail; step: string 
       {loading && <p className="empty">Loading…</p>}
       {data && (
         <div className="card-text">
-          <JsonTree label="Result" value={data.value} />
+          <JsonTree label="Result as JSON" value={data.value} />
         </div>
       )}
     </>
