@@ -1,24 +1,56 @@
 import { learnNames } from '../people.ts'
+import { type ConsumersApi, createConsumersApi } from './consumers.ts'
 import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
 import { type LiveListener, readLive } from './live.ts'
 import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
-import type { DeadProjection, EventPage, Gates, Health, Jobs, Me, Ready, SearchWaiting } from './types.ts'
+import type {
+  DeadProjection,
+  EventPage,
+  Found,
+  Gates,
+  Health,
+  Jobs,
+  Me,
+  OverviewFacts,
+  Ready,
+  RecordedEvent,
+  SearchWaiting,
+  Trace,
+} from './types.ts'
 import { createUploadsApi, type UploadsApi } from './uploads.ts'
+
+export interface EventFilter {
+  readonly limit: number
+  readonly after?: string | undefined
+  readonly domain?: string | undefined
+  readonly type?: string | undefined
+  readonly subject?: string | undefined
+  /** Date and time with a zone. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
 
 export interface Api {
   health(): Promise<Health>
   ready(): Promise<Ready>
   me(): Promise<Me>
   gates(): Promise<Gates>
-  events(page: { limit: number; after?: string }): Promise<EventPage>
+  events(asked: EventFilter): Promise<EventPage>
+  event(id: string): Promise<RecordedEvent>
+  /** What came of an event, a job or an execution. */
+  trace(id: string): Promise<Trace>
+  /** Anything by a part of its name, or by its id. */
+  find(text: string): Promise<{ found: Found[] }>
+  overview(): Promise<OverviewFacts>
   jobs(asked: { status?: Jobs['jobs'][number]['status']; limit: number }): Promise<Jobs>
   searchWaiting(): Promise<SearchWaiting>
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
+  readonly consumers: ConsumersApi
   readonly executions: ExecutionsApi
   readonly playbooks: PlaybooksApi
   readonly records: RecordsApi
@@ -42,11 +74,16 @@ export function createApi(token?: string): Api {
     ready: () => request('/api/ready', { alsoGood: [503] }),
     me: () => request('/me'),
     gates: () => request('/gates'),
-    events: (page) => named(request(`/events?${query(page)}`)),
+    events: (asked) => named(request(`/events?${query(asked)}`)),
+    event: (id) => request(`/events/${encodeURIComponent(id)}`),
+    trace: (id) => request(`/traces/${encodeURIComponent(id)}`),
+    find: (text) => request(`/find?${query({ q: text })}`),
+    overview: () => request('/overview'),
     jobs: (asked) => request(`/jobs?${query(asked)}`),
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
+    consumers: createConsumersApi(request),
     executions: createExecutionsApi(request),
     playbooks: createPlaybooksApi(request),
     records: createRecordsApi(request, token),

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { ExecutionDetail } from '../api/types.ts'
+import { TraceTree } from '../events/trace-tree.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { Card } from '../parts/card.tsx'
 import { Choice } from '../parts/choice.tsx'
@@ -44,7 +45,24 @@ export function ResultTab({ execution, graph }: { execution: ExecutionDetail; gr
           <Result key={chosen} execution={execution} step={chosen} />
         )}
       </Card>
+      <Lineage id={execution.execution_id} />
     </div>
+  )
+}
+
+/** What it follows from and what followed from it: events, jobs, executions. */
+function Lineage({ id }: { id: string }) {
+  const { data, failure, loading } = useLiveQuery(['executions', id, 'trace'], (api) => api.trace(id))
+  return (
+    <Card id="lineage" title="Lineage">
+      <FailureNote failure={failure} />
+      {loading && <p className="empty">Loading…</p>}
+      {data && (
+        <div className="card-text">
+          <TraceTree trace={data} marked={id} />
+        </div>
+      )}
+    </Card>
   )
 }
 

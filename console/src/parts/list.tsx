@@ -39,7 +39,7 @@ export function Filters({ filters, children }: { filters: readonly Filter[]; chi
   const [parameters, set] = useParameters()
   const isFiltered = filters.some(({ name }) => parameters.has(name))
   return (
-    <search className="filters" aria-label="Filters">
+    <search className="list-filters" aria-label="Filters">
       {filters.map((filter) =>
         'options' in filter ? (
           <Choice
