@@ -187,11 +187,45 @@ async function findExecution(db: Queryable, id: string): Promise<ExecutionRecord
   return rows[0]
 }
 
+/** Throws execution_unknown: the same for one that does not exist and one that the caller may not see. */
 export async function requireExecution(db: Queryable, id: string): Promise<ExecutionRecord> {
-  const found = await findExecution(db, id)
+  const found = (await findExecution(db, id)) ?? (await findStarting(db, id)) ?? (await findExecution(db, id))
   if (found) return found
   throw new StagedoorError('execution_unknown', { execution: id })
 }
+
+/** One that has just begun and is not projected: PENDING, as before its first event. Undefined: it was projected meanwhile. */
+async function findStarting(db: Queryable, id: string): Promise<ExecutionRecord | undefined> {
+  const { rows } = await db.query<ExecutionRecord>(
+    `select ${STARTING_COLUMNS} from noetl.fn_execution_starting($1) v`,
+    [id],
+  )
+  return rows[0]
+}
+
+const STARTING_COLUMNS = columnsOf(ExecutionRecord, {
+  from: 'v',
+  as: {
+    execution_id: 'v.execution_id::text',
+    parent_execution_id: 'v.parent_execution_id::text',
+    status: `'PENDING'`,
+    last_seq: '0',
+    state: `'{}'::jsonb`,
+    updated_at: 'v.created_at',
+    ...Object.fromEntries(
+      [
+        'error',
+        'items',
+        'items_done',
+        'items_failed',
+        'end_time',
+        'start_time',
+        'last_event_type',
+        'last_node_name',
+      ].map((name) => [name, 'null']),
+    ),
+  },
+})
 
 export async function getExecution(
   db: Queryable,

@@ -210,8 +210,9 @@ it('lets agents execute nothing that decides', async () => {
     // What its policies let them see.
     'iu_core.fn_unit_read(uuid,uuid,text,integer,timestamp with time zone)',
     'iu_core.require_member(uuid,text)',
-    // What runs, and the items of a loop, of executions that they see.
+    // What runs, what begins, and the items of a loop, of executions that they see.
     'noetl.fn_execution_running(bigint,integer)',
+    'noetl.fn_execution_starting(bigint)',
     'noetl.fn_loop_items(bigint,text,text,integer,integer)',
     // Arithmetic on ids.
     'noetl.fn_loop_progress(bigint,text)',

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
+import { runCli } from '../support/cli.ts'
 import { type Role, useRealConsole } from './real-console.ts'
 
 const stagedoor = useRealConsole('rooms')
@@ -14,7 +15,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const FOLDER = process.env.SCREENSHOTS
 
 /** What the pages of single things are opened with; filled before the tests. */
-const ids = { record: '', event: '', upload: '' }
+const ids = { record: '', event: '', upload: '', execution: '' }
 
 /** Path, and the heading that shows that the page is there with its content. */
 const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
@@ -29,6 +30,15 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/consumers/mail_on_record', 'mail_on_record'],
   ['/routes', 'Routes'],
   ['/routes/orders_created', 'orders_created'],
+  ['/executions', 'Executions'],
+  [() => `/executions/${ids.execution}`, /^greeting · run/],
+  [() => `/executions/${ids.execution}?tab=items`, /^greeting · run/],
+  [() => `/executions/${ids.execution}?tab=result`, /^greeting · run/],
+  [() => `/executions/${ids.execution}?tab=history`, /^greeting · run/],
+  ['/playbooks', 'Playbooks'],
+  ['/playbooks/greeting', 'greeting'],
+  ['/playbooks/greeting?tab=text', 'greeting'],
+  ['/playbooks/greeting?tab=versions', 'greeting'],
 ]
 
 /** Together they show both widths and both schemes; for pictures all four. */
@@ -102,6 +112,37 @@ beforeAll(async () => {
     `/events?subject=${ids.record}&type=record_created`,
   )
   ids.event = events[0]!.id
+})
+
+/** With a loop of which one item fails. */
+const GREETING = `name: greeting
+args: { people: [1, 0] }
+steps:
+  - step: greet
+    loop: { in: "\${args.people}", as: one, mode: fanout, allow_partial: true }
+    tool: sql
+    args: { query: "select 1 / $1::int as said", params: ["\${one}"] }
+    next: rest
+  - { step: rest, wait: { for: 2h } }
+`
+
+beforeAll(async () => {
+  for (const text of [GREETING, GREETING.replace('2h', '3h')]) {
+    const path = stagedoor.file('greeting.yaml', text)
+    const made = await runCli(['playbook', 'register', path, '--open-to-members'], {
+      STAGEDOOR_HOME: stagedoor.home,
+    })
+    expect(made).toMatchObject({ code: 0 })
+  }
+  const { workspaces } = await call<{ workspaces: { id: string }[] }>('operator', 'GET', '/me')
+  const started = await call<{ execution_id: string }>('operator', 'POST', '/executions', {
+    playbook: 'greeting',
+    workspace_id: workspaces[0]!.id,
+  })
+  ids.execution = started.execution_id
+  const failed = () =>
+    call<{ items_failed: number | null }>('operator', 'GET', `/executions/${ids.execution}`)
+  await expect.poll(async () => (await failed()).items_failed).toBe(1)
 })
 
 it('every page has its heading, can be used by everyone, and fits into its window', async () => {

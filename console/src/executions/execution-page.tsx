@@ -74,7 +74,7 @@ function Loaded({ execution, run, refresh }: LoadedProps) {
                 graph={graph}
                 execution={{ over }}
                 note={
-                  definition === null
+                  definition === null && execution.last_seq > 0
                     ? 'The playbook is not open to you: only the steps that ran are shown.'
                     : undefined
                 }

@@ -35,7 +35,7 @@ export function ItemsTab({ id, loops }: { id: string; loops: readonly LoopNode[]
   const status = parameters.get('item') ?? (loop.failed > 0 ? 'failed' : 'all')
   return (
     <div className="stack">
-      <div className="filters">
+      <div className="list-filters">
         {loops.length > 1 && (
           <Choice
             label="Loop"

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { ExecutionDetail } from '../api/types.ts'
+import { TraceTree } from '../events/trace-tree.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { Card } from '../parts/card.tsx'
 import { Choice } from '../parts/choice.tsx'
@@ -26,7 +27,7 @@ export function ResultTab({ execution, graph }: { execution: ExecutionDetail; gr
     <div className="stack">
       <Card id="args" title="Arguments">
         <div className="card-text">
-          <JsonTree label="Arguments" value={execution.args} />
+          <JsonTree label="Arguments as JSON" value={execution.args} />
         </div>
       </Card>
       <Card
@@ -44,7 +45,24 @@ export function ResultTab({ execution, graph }: { execution: ExecutionDetail; gr
           <Result key={chosen} execution={execution} step={chosen} />
         )}
       </Card>
+      <Lineage id={execution.execution_id} />
     </div>
+  )
+}
+
+/** What it follows from and what followed from it: events, jobs, executions. */
+function Lineage({ id }: { id: string }) {
+  const { data, failure, loading } = useLiveQuery(['executions', id, 'trace'], (api) => api.trace(id))
+  return (
+    <Card id="lineage" title="Lineage">
+      <FailureNote failure={failure} />
+      {loading && <p className="empty">Loading…</p>}
+      {data && (
+        <div className="card-text">
+          <TraceTree trace={data} marked={id} />
+        </div>
+      )}
+    </Card>
   )
 }
 
@@ -75,7 +93,7 @@ function Result({ execution, step }: { execution: ExecutionDetail; step: string 
       {loading && <p className="empty">Loading…</p>}
       {data && (
         <div className="card-text">
-          <JsonTree label="Result" value={data.value} />
+          <JsonTree label="Result as JSON" value={data.value} />
         </div>
       )}
     </>

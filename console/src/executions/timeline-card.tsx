@@ -78,7 +78,7 @@ function Lanes({ timeline, over }: { timeline: ExecutionTimeline; over: boolean 
               {lane.worker}
             </span>
             <span className="lane-track" role="img" aria-label={laneText(lane)}>
-              {lane.bars.map((bar) => (
+              {failedLast(lane.bars).map((bar) => (
                 <i
                   key={bar.from}
                   className={bar.failed > 0 ? 'is-bad' : 'is-ok'}
@@ -107,6 +107,11 @@ function Lanes({ timeline, over }: { timeline: ExecutionTimeline; over: boolean 
       )}
     </>
   )
+}
+
+/** Bars of a process overlap; what failed is drawn over the others. */
+function failedLast(bars: Lane['bars']): Lane['bars'] {
+  return bars.toSorted((a, b) => Math.sign(a.failed) - Math.sign(b.failed))
 }
 
 function laneText({ done, failed, busy_ms, running }: Lane): string {

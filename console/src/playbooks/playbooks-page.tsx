@@ -29,7 +29,7 @@ export default function PlaybooksPage() {
   return (
     <>
       <PageHead title="Playbooks" />
-      <div className="filters">
+      <div className="list-filters">
         <button type="button" className="button filters-end" onClick={() => setRegistering(true)}>
           Check or register a playbook…
         </button>

@@ -184,6 +184,22 @@ it('shows what a process runs now, and the graph without the playbook where that
   await engines.ended(id)
 })
 
+it('that has begun and is not projected yet is there for its workspace, and for nobody else', async () => {
+  const [{ id }] = (await db.owner<{ id: string }>(
+    `insert into noetl.event (execution_id, event_id, seq, event_type, catalog_id, meta)
+     select n.id, n.id + 1, 1, 'playbook.initialized', 1, jsonb_build_object('workspace_id', $1::text, 'playbook', 'weekly')
+       from (select noetl.fn_snowflake() as id) n returning execution_id::text as id`,
+    [workspace],
+  )) as [{ id: string }]
+  const shown = await get<object>(`/executions/${id}`)
+  expect(shown).toMatchObject({ status: 'PENDING', playbook: 'weekly', workspace_id: workspace, steps: [] })
+  expect(await get<Graph>(`/executions/${id}/graph`)).toMatchObject({ nodes: [], arcs: [] })
+  expect(await api.get(`/api/v1/executions/${id}`, stranger)).toMatchObject({
+    status: 404,
+    body: { code: 'execution_unknown' },
+  })
+})
+
 describe('lists', () => {
   it('are filtered by time and failure, counted by status, and summed up for each playbook', async () => {
     await engines.start(HANDLERS)
