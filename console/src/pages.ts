@@ -52,4 +52,11 @@ export const PAGES: readonly Page[] = [
   // Projections: search
 
   // System: health, settings, docs
+  {
+    path: '/docs',
+    title: 'Docs',
+    stage: 'system',
+    lazy: () => import('./docs/docs-page.tsx').then((m) => m.DocsPage),
+  },
+  { path: '/docs/:page', title: 'Docs', lazy: () => import('./docs/docs-page.tsx').then((m) => m.DocsPage) },
 ]

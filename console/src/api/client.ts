@@ -1,4 +1,5 @@
 import { learnNames } from '../people.ts'
+import { createDocsApi, type DocsApi } from './docs.ts'
 import { type LiveListener, readLive } from './live.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
@@ -31,6 +32,7 @@ export interface Api {
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
+  readonly docs: DocsApi
   readonly records: RecordsApi
   readonly uploads: UploadsApi
 }
@@ -58,6 +60,7 @@ export function createApi(token?: string): Api {
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
+    docs: createDocsApi(request),
     records: createRecordsApi(request, token),
     uploads: createUploadsApi(request, token),
   }
