@@ -152,4 +152,11 @@ export const PAGES: readonly Page[] = [
     stage: 'system',
     lazy: () => import('./settings/sessions-page.tsx').then((m) => m.SessionsPage),
   },
+  {
+    path: '/docs',
+    title: 'Docs',
+    stage: 'system',
+    lazy: () => import('./docs/docs-page.tsx').then((m) => m.DocsPage),
+  },
+  { path: '/docs/:page', title: 'Docs', lazy: () => import('./docs/docs-page.tsx').then((m) => m.DocsPage) },
 ]

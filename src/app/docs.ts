@@ -29,7 +29,7 @@ export type Heading = Static<typeof Heading>
 
 export const DocsPage = shape('DocsPage', {
   page: Type.String({ description: 'its name in an address' }),
-  title: Text,
+  title: Type.String({ description: 'as the contents name it: what one wants to do' }),
   group: Type.String({ description: 'the heading of the contents under which it stands' }),
   about: Type.String({ description: 'one sentence' }),
 })
@@ -134,16 +134,16 @@ function markdownFiles(folder: string, name: string): string[] {
 }
 
 /** `- [title](guides/page.md): about` below `## group`. */
-const ENTRY = /^- \[[^\]]+\]\((?:guides|reference)\/([\w-]+)\.md\):? *(.*)$/
+const ENTRY = /^- \[([^\]]+)\]\((?:guides|reference)\/([\w-]+)\.md\):? *(.*)$/
 
 function listPages(pages: ReadonlyMap<string, DocsPageText>): DocsPage[] {
   const listed: DocsPage[] = []
   let group = ''
   for (const line of pages.get(CONTENTS_PAGE)!.markdown.split('\n')) {
     if (line.startsWith('## ')) group = line.slice(3)
-    const [, page, about] = ENTRY.exec(line) ?? []
-    const found = page === undefined ? undefined : pages.get(page)
-    if (found) listed.push({ page: found.page, title: found.title, group, about: plainText(about!) })
+    const [, title, page, about] = ENTRY.exec(line) ?? []
+    if (page !== undefined && pages.has(page))
+      listed.push({ page, title: title!, group, about: plainText(about!) })
   }
   const known = new Set([CONTENTS_PAGE, ...listed.map(({ page }) => page)])
   for (const { page, title } of pages.values())

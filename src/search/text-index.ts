@@ -8,7 +8,7 @@ import { chunksOf } from './chunks.ts'
 import { englishMatch, queryWords, snippetOf } from './hits.ts'
 
 export interface IndexedText {
-  /** Its words count three times. */
+  /** A word in the title counts for more than one in the body. */
   readonly title: string
   /** Its words count once, and are in no snippet: the title of the page that a section is from. */
   readonly context: string
@@ -35,6 +35,8 @@ interface Chunk {
 interface Posting {
   readonly chunk: number
   readonly count: number
+  /** Whether the title has it. */
+  readonly titled: boolean
 }
 
 export interface TextIndex {
@@ -46,6 +48,8 @@ export interface TextIndex {
 const K1_SHARE = 0.3
 const LENGTH_SHARE = 0.9
 const FACTOR = 2.2
+/** As much as a body that has hardly another word. */
+const TITLE_SHARE = 0.8
 const MAX_WORDS_OF_PREFIX = 32
 /** Chunks that are read for a phrase. */
 const MAX_PHRASE_CHUNKS = 500
@@ -56,22 +60,24 @@ export async function createTextIndex(db: Queryable, texts: readonly IndexedText
     const parts = chunksOf(body)
     return (parts.length > 0 ? parts : [{ text: title }]).map((part) => ({
       text,
-      words: `${context}\n${title}\n${title}\n${title}\n${part.text}`,
+      words: `${context}\n${title}\n${part.text}`,
       shown: part.text,
     }))
   })
-  const { rows } = await db.query<{ n: number; lexeme: string; count: number }>(
-    `select t.n::integer - 1 as n, w.lexeme, cardinality(w.positions) as count
-       from unnest($1::text[]) with ordinality as t (text, n)
+  const { rows } = await db.query<{ n: number; lexeme: string; count: number; titled: boolean }>(
+    `select t.n::integer - 1 as n, w.lexeme, cardinality(w.positions) as count, w.lexeme = any (g.lexemes) as titled
+       from unnest($1::text[], $2::text[]) with ordinality as t (text, title, n)
+      cross join lateral (select tsvector_to_array(iu_core.fn_search_words(t.title, 'en')) as lexemes offset 0) as g
       cross join lateral unnest(iu_core.fn_search_words(t.text, 'en')) as w`,
-    [chunks.map(({ words }) => words)],
+    [chunks.map(({ words }) => words), chunks.map(({ text }) => texts[text]!.title)],
   )
   const postings = new Map<string, Posting[]>()
   const lengths = new Array<number>(chunks.length).fill(0)
-  for (const { n, lexeme, count } of rows) {
+  for (const { n, lexeme, count, titled } of rows) {
+    const posting = { chunk: n, count, titled }
     const list = postings.get(lexeme)
-    if (list === undefined) postings.set(lexeme, [{ chunk: n, count }])
-    else list.push({ chunk: n, count })
+    if (list === undefined) postings.set(lexeme, [posting])
+    else list.push(posting)
     lengths[n]! += count
   }
   const mean = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, chunks.length)
@@ -93,8 +99,9 @@ export async function createTextIndex(db: Queryable, texts: readonly IndexedText
     for (const prefix of prefixes) add(beginningWith(lexemes, prefix))
     const scores = new Map<number, number>()
     for (const [term, weight] of weights)
-      for (const { chunk, count } of postings.get(term)!) {
-        const share = count / (count + K1_SHARE + (LENGTH_SHARE * lengths[chunk]!) / mean)
+      for (const { chunk, count, titled } of postings.get(term)!) {
+        const ofBody = count / (count + K1_SHARE + (LENGTH_SHARE * lengths[chunk]!) / mean)
+        const share = ofBody + (titled ? TITLE_SHARE : 0)
         const points = FACTOR * weight * share * texts[chunks[chunk]!.text]!.weight
         scores.set(chunk, (scores.get(chunk) ?? 0) + points)
       }

@@ -2,6 +2,7 @@ import { learnNames } from '../people.ts'
 import { type AccessApi, createAccessApi } from './access.ts'
 import { type ConsumersApi, createConsumersApi } from './consumers.ts'
 import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
+import { createDocsApi, type DocsApi } from './docs.ts'
 import { type LiveListener, readLive } from './live.ts'
 import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
 import { query } from './query.ts'
@@ -57,6 +58,7 @@ export interface Api {
   readonly executions: ExecutionsApi
   readonly playbooks: PlaybooksApi
   readonly access: AccessApi
+  readonly docs: DocsApi
   readonly records: RecordsApi
   readonly search: SearchApi
   readonly units: UnitsApi
@@ -94,6 +96,7 @@ export function createApi(token?: string): Api {
     executions: createExecutionsApi(request),
     playbooks: createPlaybooksApi(request),
     access: createAccessApi(request),
+    docs: createDocsApi(request),
     records: createRecordsApi(request, token),
     search: createSearchApi(request),
     units: createUnitsApi(request),

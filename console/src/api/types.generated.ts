@@ -4073,6 +4073,7 @@ export interface components {
         DocsPage: {
             /** @description its name in an address */
             page: string;
+            /** @description as the contents name it: what one wants to do */
             title: string;
             /** @description the heading of the contents under which it stands */
             group: string;
