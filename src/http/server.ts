@@ -35,6 +35,7 @@ import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
+import { findRoutes } from './find.ts'
 import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { jobKindRoutes, jobRoutes } from './jobs.ts'
 import { liveRoutes } from './live.ts'
@@ -150,6 +151,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         accessRoutes(context),
         gateRoutes,
         eventRoutes,
+        findRoutes,
         lineageRoutes,
         liveRoutes(context),
         metricRoutes(metrics),

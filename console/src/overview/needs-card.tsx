@@ -9,7 +9,7 @@ import { Chip, type Tone } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { recordText } from '../review/record-text.ts'
+import { recordText } from '../records/record-text.ts'
 import { ReviewChip } from '../review/review-chip.tsx'
 import { planText, sinceOf } from '../upload/state.ts'
 
@@ -68,8 +68,8 @@ export function NeedsCard({
               All uploads
             </a>
             {' · '}
-            <a className="link" href="/review">
-              All reviews
+            <a className="link" href="/changes">
+              All changes
             </a>
           </p>
         </div>
@@ -104,7 +104,7 @@ function RecordLine({ record }: { record: StagingSummary }) {
         <ReviewChip owner={record.owner_actor} />
       </span>
       <span className="line-text">
-        <a href={`/review/${record.staging_record_id}`}>
+        <a href={`/records/${record.staging_record_id}`}>
           <b>{record.purpose}</b>
         </a>
         <span className="muted">{recordText(record)}</span>

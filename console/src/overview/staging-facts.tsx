@@ -28,7 +28,7 @@ export function StagingFacts({
       <dl className="facts">
         <div>
           <dt>
-            <a href="/review">awaiting review</a>
+            <a href="/changes">awaiting review</a>
           </dt>
           <dd>
             {waiting === undefined ? '–' : waiting.length}
