@@ -51,113 +51,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether this browser is signed in, the token for changes, and how one can sign in */
-        get: operations["getSession"];
-        put?: never;
-        post?: never;
-        /** Sign out in this browser */
-        delete: operations["endSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sign-in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in with the code of a link, a token or an invitation
-         * @description Answers a session and sets its cookie. `as: token` exchanges a code for a token instead. A code and an invitation are good once.
-         */
-        post: operations["signIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/invitations/show": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** What an invitation is for, before it is accepted */
-        post: operations["showInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/invitations/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Become a member as whoever you are signed in as */
-        post: operations["acceptInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Where you are signed in */
-        get: operations["listSessions"];
-        put?: never;
-        post?: never;
-        /** Sign out everywhere */
-        delete: operations["endSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Sign out in another browser of yours */
-        delete: operations["endOneSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/gates": {
         parameters: {
             query?: never;
@@ -170,63 +63,6 @@ export interface paths {
          * @description An administrator of the database changes them: `stagedoor gate open <gate>`.
          */
         get: operations["listGates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The checks of this process with what to do about each; for whoever operates a workspace */
-        get: operations["getHealthDetails"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/health/storage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Size of the database and of its largest tables, of the spool, and how far readers of events are behind
-         * @description About all workspaces: for people who administer every workspace, and tokens of service_role.
-         */
-        get: operations["getStorage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * How large an upload of a workspace may be, how many are read at once, and the limits of the API
-         * @description An administrator of the database changes the limits of uploads: `stagedoor upload limits`. Those of the API are settings of its process.
-         */
-        get: operations["getLimits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -343,74 +179,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/docs-pages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The pages of the documentation, in the order of its contents */
-        get: operations["listDocsPages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-pages/{page}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A page of the documentation as Markdown; `contents` is the page of contents */
-        get: operations["getDocsPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Find words in the documentation; never mixed with the units and documents of a workspace */
-        get: operations["searchDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-images/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A picture of the documentation */
-        get: operations["getDocsImage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/live": {
         parameters: {
             query?: never;
@@ -445,117 +213,6 @@ export interface paths {
         get: operations["metrics"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who is a member of a workspace, and with which role */
-        get: operations["listMembers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/members/{user}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Change the role or the name of a member, or add somebody whose id is known
-         * @description For administrators. The last administrator of a workspace keeps that role.
-         */
-        put: operations["setMember"];
-        post?: never;
-        /** Remove a member; whoever is in no workspace then is signed out */
-        delete: operations["deleteMember"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Invitations to a workspace; those that ended are listed for 90 days */
-        get: operations["listInvitations"];
-        put?: never;
-        /** Invite somebody: a link that makes whoever signs in with it a member, once */
-        post: operations["createInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/invitations/{id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The link of an invitation works no more */
-        post: operations["revokeInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Tokens of machines: name, role, expiry and last use; never the token itself */
-        get: operations["listTokens"];
-        put?: never;
-        /**
-         * Create a token for a machine; the answer is the only one that shows it
-         * @description The roles viewer, operator and agent are for one workspace. executor and service act in all of them: only a token of service_role creates those.
-         */
-        post: operations["createToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/tokens/{id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The token works no more */
-        post: operations["revokeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -748,40 +405,6 @@ export interface paths {
         };
         /** What files can be uploaded */
         get: operations["listDatasets"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/datasets/{dataset}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One dataset with its declaration: fields, rules, tables */
-        get: operations["getDataset"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/datasets/{dataset}/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the tables still fit the declaration, and what to do if not; for whoever operates */
-        get: operations["checkDataset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1048,23 +671,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/uploads/{id}/plan/distribution": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the numbers of a column are distributed before and after the plan */
-        get: operations["readPlanDistribution"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
@@ -1168,23 +774,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/uploads/{id}/downstream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Jobs and executions that follow from the promotion, and who will be told of an undo */
-        get: operations["readUploadDownstream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
@@ -1196,165 +785,6 @@ export interface paths {
         put?: never;
         /** Throw an upload away that was not promoted */
         post: operations["discardUpload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Changes that you may see, newest first; without their descriptions */
-        get: operations["listChanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One change: title, description, status, reviewers, and what you may do with it */
-        get: operations["getChange"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Edit title, description or labels; for its author and for reviewers */
-        patch: operations["updateChange"];
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What happened to a change, oldest first */
-        get: operations["listChangeHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/reviewers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** Ask exactly these people and groups for a review; for its author and for reviewers */
-        put: operations["setChangeReviewers"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The conversation of a change, oldest first; thread_id says what belongs together */
-        get: operations["listChangeComments"];
-        put?: never;
-        /**
-         * Comment on a change, on a row of it (row_type and line) or on a cell (column), or reply
-         * @description Every member who sees the change may; an agent needs the right to stage.
-         */
-        post: operations["createChangeComment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Delete a comment of your own: its text goes, that there was one stays */
-        delete: operations["deleteChangeComment"];
-        options?: never;
-        head?: never;
-        /** Edit a comment of your own; what it said before stays readable */
-        patch: operations["updateChangeComment"];
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}/edits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What a comment said before it was edited, oldest first */
-        get: operations["listCommentEdits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Resolve the thread of a comment: whoever began it, the author of the change, a reviewer */
-        post: operations["resolveThread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/changes/{change}/comments/{id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Reopen a resolved thread */
-        post: operations["reopenThread"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1376,26 +806,6 @@ export interface paths {
          * @description A job with a key that was used before is not enqueued again: its id is answered.
          */
         post: operations["enqueueJobs"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/jobs/statistics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Counts by kind and state, and throughput and latency over the last hour, day or week
-         * @description Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.
-         */
-        get: operations["getJobStatistics"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1450,46 +860,9 @@ export interface paths {
         put?: never;
         /**
          * Dead letters back into the queue, under their own ids and with all attempts before them
-         * @description A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.
+         * @description A member names the workspace. Answers the ids of those that were dead letters.
          */
         post: operations["replayJobs"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/dead-letters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Dead letters of your workspaces, those that were enqueued last first */
-        get: operations["listDeadLetters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/dead-letters/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Dead letters grouped by kind and error, the most frequent first
-         * @description An error is grouped by its first line, without ids, times and numbers. The newest 50000 dead letters are grouped; `cut` says whether there are more.
-         */
-        get: operations["groupDeadLetters"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1528,7 +901,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of a kind; what is left out stays
-         * @description A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
+         * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         patch: operations["updateJobKind"];
         trace?: never;
@@ -1544,7 +917,7 @@ export interface paths {
         put?: never;
         /**
          * No job of this kind begins until it is resumed; running ones go on
-         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
+         * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         post: operations["pauseJobKind"];
         delete?: never;
@@ -1564,7 +937,7 @@ export interface paths {
         put?: never;
         /**
          * Jobs of this kind begin again
-         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
+         * @description For tokens of service_role: a kind is shared by all workspaces.
          */
         post: operations["resumeJobKind"];
         delete?: never;
@@ -1580,11 +953,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Who works: workers of jobs with the jobs that each runs, and engines of executions
-         * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
-         */
-        get: operations["listWorkers"];
+        get?: never;
         put?: never;
         /**
          * Register a worker that claims jobs of these kinds, as long as it keeps its lease
@@ -1745,23 +1114,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/schedules/next-runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The next times of a cron line, before it is a schedule */
-        get: operations["previewSchedule"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
@@ -1772,13 +1124,13 @@ export interface paths {
         get?: never;
         /**
          * Create a schedule, or update one: a job at every time that its cron line names
-         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
+         * @description For tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
          * Delete a schedule; jobs that it enqueued stay
-         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
+         * @description For tokens of service_role.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -2057,23 +1409,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/webhooks/{target}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Deliver one webhook of the type test; the job says what became of it */
-        post: operations["testWebhookTarget"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/playbooks": {
         parameters: {
             query?: never;
@@ -2095,26 +1430,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/playbooks/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Everything that is wrong with a playbook, each with its line; registers nothing
-         * @description Calls are checked against the registered playbooks that you may see.
-         */
-        post: operations["checkPlaybook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/playbooks/{name}": {
         parameters: {
             query?: never;
@@ -2124,43 +1439,6 @@ export interface paths {
         };
         /** One playbook: as it was written, and as it is run */
         get: operations["getPlaybook"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/playbooks/{name}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The versions of a playbook, newest first */
-        get: operations["listPlaybookVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/playbooks/{name}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What changed between two versions of a playbook
-         * @description Without `to`: up to the newest. Without `from`: from the version before.
-         */
-        get: operations["diffPlaybook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2227,46 +1505,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/executions/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * How many executions there are of each status
-         * @description Of the newest 10,000 that match and that no other execution started.
-         */
-        get: operations["countExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/by-playbook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The latest execution of each playbook, and how the others did
-         * @description Among the newest 2,000 that no other execution started.
-         */
-        get: operations["listPlaybookRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/executions/{id}": {
         parameters: {
             query?: never;
@@ -2313,57 +1551,6 @@ export interface paths {
         };
         /** What happened to an execution: its log, oldest first */
         get: operations["listExecutionHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/{id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The steps that an execution entered, the arcs that it took, and its playbook */
-        get: operations["getExecutionGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/{id}/timeline": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Which process ran which steps and items, and when; and what runs now */
-        get: operations["getExecutionTimeline"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/executions/{id}/loops/{loop}/items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The items of a loop, in the order of its collection */
-        get: operations["listLoopItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3190,26 +2377,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        AcceptInvitationRequest: {
-            code: string;
-        };
-        AcceptInvitationResponse: {
-            workspace_id: string;
-            role: string;
-        };
         AddUnitEdgeRequest: {
             /** @example explains */
             edge_type: string;
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
-        };
-        ApiLimits: {
-            /** @description largest JSON body: STAGEDOOR_BODY_LIMIT */
-            body_bytes: number;
-            /** @description largest staged part: STAGEDOOR_BLOB_LIMIT */
-            blob_bytes: number;
-            /** @description of one caller: STAGEDOOR_RATE_LIMIT; 0: no limit */
-            requests_a_minute: number;
         };
         ApproveStagingRecordRequest: {
             /**
@@ -3259,150 +2431,6 @@ export interface components {
         CancelSearchSwitchResponse: {
             collection: string | null;
         };
-        ChangeComment: {
-            /** Format: uuid */
-            comment_id: string;
-            /** Format: uuid */
-            change_id: string;
-            /**
-             * Format: uuid
-             * @description the first comment of its thread
-             */
-            thread_id: string;
-            /** @description of a comment on a row or cell; null: on the whole change */
-            row_type: string | null;
-            line: number | null;
-            /** @description of a comment on a cell */
-            column_name: string | null;
-            /** @description what the change stood at when it was written */
-            digest: string | null;
-            /** @description empty: it was deleted */
-            body: string;
-            author: string;
-            via: string | null;
-            /** @description user ids */
-            mentions: string[];
-            edit_count: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            edited_at: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /**
-             * Format: date-time
-             * @description of the thread
-             */
-            resolved_at: string | null;
-            resolved_by: string | null;
-        };
-        ChangeDetail: {
-            /** Format: uuid */
-            change_id: string;
-            /** Format: uuid */
-            workspace_id: string;
-            /**
-             * @description counted in its workspace: #128
-             * @example 128
-             */
-            number: number;
-            /** @enum {unknown} */
-            kind: "upload" | "record" | "cut" | "sql";
-            /**
-             * Format: uuid
-             * @description id of the upload or the staging record
-             */
-            subject_id: string;
-            title: string;
-            author: string;
-            /** @description the login that acted for the author */
-            author_via: string | null;
-            /** @enum {unknown} */
-            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
-            labels: string[];
-            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
-            digest: string | null;
-            /** @description of an upload */
-            dataset: string | null;
-            reviewers: components["schemas"]["RequestedReviewer"][];
-            /** @description ever written, deleted ones among them */
-            comment_count: number;
-            /** @description threads that are not resolved */
-            open_threads: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** Format: date-time */
-            closed_at: string | null;
-            description: string;
-            may: components["schemas"]["ChangePermissions"];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-        };
-        ChangeHistoryEntry: {
-            seq: number;
-            /** Format: date-time */
-            at: string;
-            actor: string;
-            via: string | null;
-            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
-            what: string;
-            /** @description ids, statuses and digests, never a text */
-            detail: {
-                [key: string]: unknown;
-            };
-        };
-        /** @description what you may do with it */
-        ChangePermissions: {
-            comment: boolean;
-            /** @description title, description, labels and reviewers */
-            edit: boolean;
-            /** @description every thread; one that you began you can resolve anyway */
-            resolve: boolean;
-        };
-        ChangeSummary: {
-            /** Format: uuid */
-            change_id: string;
-            /** Format: uuid */
-            workspace_id: string;
-            /**
-             * @description counted in its workspace: #128
-             * @example 128
-             */
-            number: number;
-            /** @enum {unknown} */
-            kind: "upload" | "record" | "cut" | "sql";
-            /**
-             * Format: uuid
-             * @description id of the upload or the staging record
-             */
-            subject_id: string;
-            title: string;
-            author: string;
-            /** @description the login that acted for the author */
-            author_via: string | null;
-            /** @enum {unknown} */
-            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
-            labels: string[];
-            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
-            digest: string | null;
-            /** @description of an upload */
-            dataset: string | null;
-            reviewers: components["schemas"]["RequestedReviewer"][];
-            /** @description ever written, deleted ones among them */
-            comment_count: number;
-            /** @description threads that are not resolved */
-            open_threads: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** Format: date-time */
-            closed_at: string | null;
-        };
         ChangeUnitKindRequest: {
             /** @example section */
             unit_kind: string;
@@ -3411,13 +2439,6 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
-        };
-        CheckDatasetResponse: {
-            problems: components["schemas"]["DatasetProblem"][];
-        };
-        CheckPlaybookRequest: {
-            /** @description YAML or JSON */
-            text: string;
         };
         ChecklistItem: {
             item_id: string;
@@ -3511,56 +2532,6 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
-        };
-        CommentEdit: {
-            edit_no: number;
-            /** @description what the comment said */
-            body: string;
-            /** Format: date-time */
-            written_at: string;
-            /** Format: date-time */
-            replaced_at: string;
-        };
-        CommentWithNames: {
-            /** Format: uuid */
-            comment_id: string;
-            /** Format: uuid */
-            change_id: string;
-            /**
-             * Format: uuid
-             * @description the first comment of its thread
-             */
-            thread_id: string;
-            /** @description of a comment on a row or cell; null: on the whole change */
-            row_type: string | null;
-            line: number | null;
-            /** @description of a comment on a cell */
-            column_name: string | null;
-            /** @description what the change stood at when it was written */
-            digest: string | null;
-            /** @description empty: it was deleted */
-            body: string;
-            author: string;
-            via: string | null;
-            /** @description user ids */
-            mentions: string[];
-            edit_count: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            edited_at: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /**
-             * Format: date-time
-             * @description of the thread
-             */
-            resolved_at: string | null;
-            resolved_by: string | null;
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
         };
         CompleteJobsRequest: {
             jobs: components["schemas"]["CompletedJob"][];
@@ -3682,57 +2653,6 @@ export interface components {
             difference?: string;
             /** @example 598000000.25 */
             lost_share?: string;
-        };
-        CreateChangeCommentRequest: {
-            /** @description Markdown; @name mentions a member */
-            body: string;
-            /**
-             * Format: uuid
-             * @description any comment of the thread
-             */
-            reply_to?: string;
-            row_type?: string;
-            line?: number;
-            column?: string;
-        };
-        CreateInvitationRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-            /** @description a name or an e-mail address */
-            invitee: string;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
-            /** @default 7 */
-            days: number;
-        };
-        CreateInvitationResponse: {
-            invitation: components["schemas"]["Invitation"];
-            /** @description shown only now; send it to the person */
-            link: string;
-        };
-        CreateTokenRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-            name: string;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "agent" | "executor" | "service";
-            /** @description the database refuses every write */
-            read_only?: boolean;
-            /** @description whose jobs the role executor leases */
-            executor?: string;
-            /** @default 90 */
-            days: number;
-        };
-        CreateTokenResponse: {
-            /** @description sdt_…, for `Authorization: Bearer`; shown only now */
-            secret: string;
-            token: components["schemas"]["MachineToken"];
         };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -3878,25 +2798,6 @@ export interface components {
             id: string;
             name: string;
         };
-        DatasetDetail: {
-            dataset: string;
-            title: string;
-            version: number;
-            approval_required: boolean;
-            /** @example 30 days */
-            undo_window: string;
-            /** Format: uuid */
-            workspace_id: string | null;
-            platforms: components["schemas"]["Platform"][];
-            row_types: components["schemas"]["RowType"][];
-            has_clients: boolean;
-            registered_by: string;
-            /** Format: date-time */
-            registered_at: string;
-            definition: {
-                [key: string]: unknown;
-            };
-        };
         DatasetField: {
             field: string;
             title: string;
@@ -3987,29 +2888,6 @@ export interface components {
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
         };
-        DatasetProblem: {
-            problem: string;
-            remedy: string | null;
-        };
-        DeadLetterGroup: {
-            /** @description of the kind and the error; the same as long as both are */
-            group_id: string;
-            job_kind: string;
-            /** @description its first line, without ids, times and numbers */
-            error: string;
-            count: number;
-            /** Format: date-time */
-            first_failed_at: string;
-            /** Format: date-time */
-            last_failed_at: string;
-            /** @description how many of them failed again after a replay */
-            replayed: number;
-            latest_error: string;
-        };
-        DeleteMemberResponse: {
-            /** @description machine tokens that they created in this workspace and that go on working */
-            tokens: number;
-        };
         Dependents: {
             table: string;
             /**
@@ -4030,63 +2908,6 @@ export interface components {
             } | null;
             /** Format: date-time */
             dispatched_at: string;
-        };
-        Distribution: {
-            before: components["schemas"]["DistributionSide"];
-            after: components["schemas"]["DistributionSide"];
-            buckets: components["schemas"]["DistributionBucket"][];
-        };
-        DistributionBucket: {
-            from: string;
-            to: string;
-            before: number;
-            after: number;
-        };
-        DistributionSide: {
-            /** @description rows with a number in this column */
-            count: number;
-            sum: string | null;
-            min: string | null;
-            median: string | null;
-            max: string | null;
-        };
-        DocsHeading: {
-            level: number;
-            title: string;
-            /** @description what comes after # in an address */
-            anchor: string;
-            /** @description of the Markdown, from 1 */
-            line: number;
-        };
-        DocsHit: {
-            page: string;
-            title: string;
-            /** @description the nearest heading above what was found */
-            heading: string;
-            /** @description of that heading; empty for the beginning of the page */
-            anchor: string;
-            snippet: string;
-            /** @description from and to, in characters of the snippet */
-            highlights: number[][];
-            score: number;
-        };
-        DocsPage: {
-            /** @description its name in an address */
-            page: string;
-            /** @description as the contents name it: what one wants to do */
-            title: string;
-            /** @description the heading of the contents under which it stands */
-            group: string;
-            /** @description one sentence */
-            about: string;
-        };
-        DocsPageText: {
-            page: string;
-            title: string;
-            /** @description of the file, from the root of the package: links are relative to it */
-            path: string;
-            markdown: string;
-            headings: components["schemas"]["DocsHeading"][];
         };
         Document: {
             document_id: string;
@@ -4146,20 +2967,6 @@ export interface components {
              */
             dropped_at: string | null;
         };
-        Downstream: {
-            /** @description jobs that follow from the events of this upload, in sum */
-            jobs: components["schemas"]["DownstreamJobs"][];
-            executions: components["schemas"]["TracedExecution"][];
-            /** @description there is more than the first thousand of one event */
-            cut: boolean;
-            /** @description active consumers of the event staging.ingestion_undone: each makes a job of an undo */
-            told_of_undo: components["schemas"]["UndoFollower"][];
-        };
-        DownstreamJobs: {
-            job_kind: string;
-            status: string;
-            count: number;
-        };
         /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
         EdgeFilter: {
             type?: string;
@@ -4179,28 +2986,6 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
-        };
-        EndSessionsResponse: {
-            ended: number;
-        };
-        Engine: {
-            engine_id: string;
-            name: string | null;
-            /** @description decides what comes next in executions */
-            drives: boolean;
-            /** @description runs steps and items of loops */
-            runs: boolean;
-            /** @description functions that its process was given */
-            handlers: string[];
-            registered_by: string;
-            /** Format: date-time */
-            started_at: string;
-            /** Format: date-time */
-            heartbeat_at: string;
-            /** Format: date-time */
-            leased_until: string;
-            /** @description false: its lease has passed, and others take its executions */
-            is_alive: boolean;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -4316,21 +3101,6 @@ export interface components {
             /** @enum {unknown} */
             action: "cancel" | "pause" | "resume";
         };
-        ExecutionCounts: {
-            /**
-             * @example {
-             *       "RUNNING": 2,
-             *       "FAILED": 1
-             *     }
-             */
-            by_status: {
-                [key: string]: number;
-            };
-            /** @description of those that did not fail as a whole */
-            with_failed_items: number;
-            /** @description only the newest 10,000 were counted */
-            more: boolean;
-        };
         ExecutionDetail: {
             execution_id: string;
             /** @description null for a member while one of a playbook that they may not see has not begun */
@@ -4403,37 +3173,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        ExecutionGraph: {
-            /** @description the playbook as it is run; null for a member to whom it is not open */
-            definition: {
-                [key: string]: unknown;
-            } | null;
-            /** @description the steps that were entered, each once */
-            nodes: components["schemas"]["ExecutionGraphNode"][];
-            /** @description the arcs that were taken */
-            arcs: components["schemas"]["ExecutionGraphArc"][];
-        };
-        ExecutionGraphArc: {
-            from: string;
-            to: string;
-            times: number;
-        };
-        ExecutionGraphNode: {
-            step: string;
-            /** @description its latest entry */
-            node_id: string;
-            /** @description how often it was entered */
-            entries: number;
-            status: string;
-            attempt: number | null;
-            loop: components["schemas"]["LoopProgress"] | null;
-            wait: components["schemas"]["StepWait"] | null;
-            /** Format: date-time */
-            entered_at: string;
-            /** Format: date-time */
-            ended_at: string | null;
-            error: string | null;
-        };
         ExecutionLoops: {
             loop?: {
                 [key: string]: components["schemas"]["LoopProgress"];
@@ -4464,7 +3203,7 @@ export interface components {
             status: string;
             attempt: number | null;
             loop: components["schemas"]["LoopProgress"] | null;
-            /** @description what it waits for */
+            /** @description what it waits for; for the back end only */
             wait: components["schemas"]["StepWait"] | null;
             /** Format: date-time */
             entered_at: string;
@@ -4474,18 +3213,6 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
-        };
-        ExecutionTimeline: {
-            /** Format: date-time */
-            from: string | null;
-            /** Format: date-time */
-            to: string | null;
-            /** @description one for each process that ran something, the busiest first; at most 50 */
-            lanes: components["schemas"]["TimelineLane"][];
-            /** @description what processes have claimed and not ended, longest first; at most 200 */
-            running: components["schemas"]["RunningCommand"][];
-            /** @description only the newest 200,000 events were read */
-            partial: boolean;
         };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
@@ -4543,10 +3270,6 @@ export interface components {
         };
         Gate: {
             gate: string;
-            /** @description how people call it */
-            title: string;
-            /** @description what it stops */
-            when_closed: string;
             open: boolean;
             description: string;
             /** Format: date-time */
@@ -4559,16 +3282,6 @@ export interface components {
         };
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
-        };
-        GetSessionResponse: {
-            session: components["schemas"]["Session"] | null;
-            sign_in: components["schemas"]["SignInWays"];
-        };
-        GroupDeadLettersResponse: {
-            groups: components["schemas"]["DeadLetterGroup"][];
-            /** @description dead letters in all groups, also those that the limit leaves out */
-            total: number;
-            cut: boolean;
         };
         HeaderMap: {
             headers: string[];
@@ -4596,18 +3309,6 @@ export interface components {
             ok: boolean;
             detail: string;
         };
-        HealthDetail: {
-            name: string;
-            title: string;
-            ok: boolean;
-            detail: string;
-            /** @description what to do if it is not ok */
-            remedy: string;
-        };
-        HealthDetails: {
-            version: string;
-            checks: components["schemas"]["HealthDetail"][];
-        };
         HeartbeatWorkerResponse: {
             /** Format: date-time */
             leased_until: string;
@@ -4633,27 +3334,6 @@ export interface components {
         };
         IdempotencyPolicy: {
             key?: string;
-        };
-        Invitation: {
-            invitation_id: string;
-            workspace_id: string;
-            /** @description whom it is for: a name or an e-mail address */
-            invitee: string;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
-            /** @enum {unknown} */
-            status: "open" | "accepted" | "revoked" | "expired";
-            created_by: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            expires_at: string;
-            /** Format: date-time */
-            accepted_at: string | null;
-            accepted_by: string | null;
-            /** Format: date-time */
-            revoked_at: string | null;
-            revoked_by: string | null;
         };
         Issue: {
             issue_id: string;
@@ -4769,85 +3449,11 @@ export interface components {
             paused_at: string | null;
             paused_by: string | null;
         };
-        JobStatistics: {
-            /** @enum {unknown} */
-            window: "1h" | "24h" | "7d";
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            bucket_s: number;
-            kinds: components["schemas"]["KindCounts"][];
-            /** @description oldest first, without gaps; the last bucket still runs */
-            series: components["schemas"]["LatencyBucket"][];
-        };
         JobToBegin: {
             /** Format: uuid */
             job_id: string;
             /** @description the lease_epoch of the job */
             epoch: number;
-        };
-        JobWorker: {
-            worker_id: string;
-            /** @description as a rule its host and process */
-            name: string | null;
-            executor: string;
-            kinds: string[];
-            registered_by: string;
-            /** Format: date-time */
-            started_at: string;
-            /** Format: date-time */
-            heartbeat_at: string;
-            /** Format: date-time */
-            leased_until: string;
-            /** @description false: its lease has passed, and others take its jobs */
-            is_alive: boolean;
-            /** @description the oldest twenty that you may see */
-            running: components["schemas"]["RunningJob"][];
-            running_count: number;
-        };
-        KindCounts: {
-            job_kind: string;
-            /** @description due and not begun */
-            waiting: number;
-            /** @description due later: a retry, a snooze, a time to come */
-            later: number;
-            running: number;
-            /** @description dead letters, whenever they failed */
-            dead: number;
-            /** @description for how many seconds the oldest waiting job has been due */
-            oldest_due_s: number | null;
-            completed: number;
-            cancelled: number;
-            /** @description attempts beyond the first of the jobs that ended */
-            retries: number;
-            wait_p50_ms: number | null;
-            /** @description from enqueue to start, of jobs that ended in their first attempt */
-            wait_p95_ms: number | null;
-            run_p50_ms: number | null;
-            /** @description from the start of the last attempt to its end, of completed jobs */
-            run_p95_ms: number | null;
-            /** @description dead letters of the window */
-            failed: number;
-        };
-        LatencyBucket: {
-            /**
-             * Format: date-time
-             * @description its beginning
-             */
-            at: string;
-            completed: number;
-            cancelled: number;
-            /** @description attempts beyond the first of the jobs that ended */
-            retries: number;
-            wait_p50_ms: number | null;
-            /** @description from enqueue to start, of jobs that ended in their first attempt */
-            wait_p95_ms: number | null;
-            run_p50_ms: number | null;
-            /** @description from the start of the last attempt to its end, of completed jobs */
-            run_p95_ms: number | null;
-            /** @description dead letters that failed then and were not replayed since */
-            dead: number;
         };
         Layout: {
             fields: string[];
@@ -4921,10 +3527,6 @@ export interface components {
             /** @description whether it says what is marked */
             is_same: boolean;
         };
-        Limits: {
-            uploads: components["schemas"]["UploadLimits"];
-            api: components["schemas"]["ApiLimits"];
-        };
         LineCorrection: {
             line: number;
             /** @description header → corrected text; the other cells stay. Without any the line is checked again as it stands */
@@ -4976,36 +3578,6 @@ export interface components {
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
         };
-        ListChangeCommentsResponse: {
-            comments: components["schemas"]["ChangeComment"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListChangeHistoryResponse: {
-            history: components["schemas"]["ChangeHistoryEntry"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListChangesResponse: {
-            changes: components["schemas"]["ChangeSummary"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListCommentEditsResponse: {
-            edits: components["schemas"]["CommentEdit"][];
-        };
         ListConsumerEvidenceResponse: {
             evidence: components["schemas"]["ConsumerEvidence"][];
         };
@@ -5017,14 +3589,6 @@ export interface components {
         };
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
-        };
-        ListDeadLettersResponse: {
-            jobs: components["schemas"]["Job"][];
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListDocsPagesResponse: {
-            pages: components["schemas"]["DocsPage"][];
         };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
@@ -5056,18 +3620,11 @@ export interface components {
         };
         ListExecutionsResponse: {
             executions: components["schemas"]["Execution"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
         ListGatesResponse: {
             gates: components["schemas"]["Gate"][];
-        };
-        ListInvitationsResponse: {
-            invitations: components["schemas"]["Invitation"][];
         };
         ListIssuesResponse: {
             issues: components["schemas"]["Issue"][];
@@ -5082,26 +3639,10 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
-        ListLoopItemsResponse: {
-            items: components["schemas"]["LoopItem"][];
-            next: number | null;
-        };
-        ListMembersResponse: {
-            members: components["schemas"]["Member"][];
-            /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
-            managed: boolean;
-        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
-        };
-        ListPlaybookRunsResponse: {
-            playbooks: components["schemas"]["PlaybookRuns"][];
-        };
-        ListPlaybookVersionsResponse: {
-            versions: components["schemas"]["Playbook"][];
-            next: number | null;
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
@@ -5109,13 +3650,10 @@ export interface components {
             next: string | null;
         };
         ListSchedulesResponse: {
-            schedules: components["schemas"]["ScheduleWithRuns"][];
+            schedules: components["schemas"]["Schedule"][];
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
-        };
-        ListSessionsResponse: {
-            sessions: components["schemas"]["OwnSession"][];
         };
         ListStagingHistoryResponse: {
             events: components["schemas"]["Event"][];
@@ -5135,9 +3673,6 @@ export interface components {
             items: components["schemas"]["StaleRow"][];
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
-        };
-        ListTokensResponse: {
-            tokens: components["schemas"]["MachineToken"][];
         };
         ListTopicsResponse: {
             topics: components["schemas"]["Topic"][];
@@ -5189,10 +3724,6 @@ export interface components {
         };
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
-        };
-        ListWorkersResponse: {
-            workers: components["schemas"]["JobWorker"][];
-            engines: components["schemas"]["Engine"][];
         };
         ListedUnit: {
             unit_id: string;
@@ -5252,34 +3783,6 @@ export interface components {
             before: string | null;
             after: string | null;
         };
-        LoopItem: {
-            /** @description its place in the collection, from 0 */
-            index: number;
-            node_id: string;
-            step: string;
-            /** @enum {unknown} */
-            status: "open" | "retrying" | "done" | "failed" | "cancelled";
-            /** @description what `loop.key` of the playbook gave */
-            key: string | null;
-            /** @description null where its collection is too large to be shown */
-            item: unknown;
-            attempts: number;
-            error: string | null;
-            result: {
-                [key: string]: unknown;
-            } | null;
-            child_execution_id: string | null;
-            /** @description the process that ran its last attempt */
-            worker: string | null;
-            /** @description how long that attempt ran */
-            ms: number | null;
-            /** Format: date-time */
-            issued_at: string;
-            /** Format: date-time */
-            ended_at: string | null;
-            /** @description the place of its last event in the log */
-            seq: number;
-        };
         LoopProgress: {
             loop_id: string;
             mode: string;
@@ -5287,27 +3790,6 @@ export interface components {
             done: number;
             failed: number;
             completed: boolean;
-        };
-        MachineToken: {
-            token_id: string;
-            workspace_id: string | null;
-            /** @description what the audit calls it */
-            subject: string;
-            name: string;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "agent" | "executor" | "service";
-            executor: string | null;
-            read_only: boolean;
-            created_by: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            expires_at: string;
-            /** Format: date-time */
-            last_used_at: string | null;
-            /** Format: date-time */
-            revoked_at: string | null;
-            revoked_by: string | null;
         };
         MappedField: {
             column: number;
@@ -5449,16 +3931,6 @@ export interface components {
             role: string;
             workspaces: components["schemas"]["Membership"][];
         };
-        Member: {
-            workspace_id: string;
-            workspace: string | null;
-            /** @description the subject (sub) at sign-in */
-            user_id: string;
-            display_name: string | null;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
-            database_role: string;
-        };
         Membership: {
             id: string;
             name: string | null;
@@ -5597,14 +4069,6 @@ export interface components {
             /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
             without_filters: number | null;
         };
-        OfferedInvitation: {
-            workspace: string;
-            invitee: string;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
-            /** Format: date-time */
-            expires_at: string;
-        };
         Overview: {
             /** @description counted up to 10000 */
             uploads_today: number;
@@ -5622,21 +4086,6 @@ export interface components {
             oldest_running_execution_at: string | null;
             /** @description counted up to 10000 */
             units_today: number;
-        };
-        OwnSession: {
-            session_id: string;
-            /** @description the one that asks */
-            current: boolean;
-            provider: string;
-            /** @description what the browser says that it is */
-            user_agent: string;
-            read_only: boolean;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            last_seen_at: string;
-            /** Format: date-time */
-            expires_at: string;
         };
         PartOfRecord: {
             part_index: number;
@@ -5784,15 +4233,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        PlaybookCheck: {
-            /** @description false: it would be refused */
-            ok: boolean;
-            problems: components["schemas"]["PlaybookProblem"][];
-            /** @description as it is run */
-            playbook: {
-                [key: string]: unknown;
-            } | null;
-        };
         PlaybookDetail: {
             catalog_id: string;
             name: string;
@@ -5811,35 +4251,6 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             };
-        };
-        PlaybookDiff: {
-            name: string;
-            from: number;
-            to: number;
-            /** @description unified diff; empty: the texts are the same */
-            patch: string;
-        };
-        PlaybookProblem: {
-            /** @enum {unknown} */
-            severity: "error" | "warning";
-            line?: number;
-            column?: number;
-            /** @example steps[2].next */
-            path: string;
-            message: string;
-            remedy?: string;
-        };
-        PlaybookRuns: {
-            playbook: string;
-            /** @description among the newest 2,000 */
-            executions: number;
-            running: number;
-            failed: number;
-            last_execution_id: string;
-            /** @enum {unknown} */
-            last_status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
-            /** Format: date-time */
-            last_at: string;
         };
         PreambleLine: {
             line: number;
@@ -5890,10 +4301,6 @@ export interface components {
             from: ("join" | "compute" | "default" | "period") | null;
             /** @description the file is refused without it */
             missing: boolean;
-        };
-        PreviewScheduleResponse: {
-            /** @description the next times; none while it is disabled */
-            next_runs: string[];
         };
         PreviewValues: {
             field: string;
@@ -5946,13 +4353,6 @@ export interface components {
             /** Format: date-time */
             failed_at: string;
             error: components["schemas"]["UploadError"];
-        };
-        ReaderLag: {
-            reader: string;
-            /** @description events, counted up to 10,000 */
-            unread: number;
-            /** @description age of the oldest of them */
-            lag_s: number;
         };
         Reading: {
             /** @enum {unknown} */
@@ -6022,10 +4422,6 @@ export interface components {
              * @enum {unknown}
              */
             text_is: "removed" | "in_no_piece" | "in_another_piece";
-        };
-        ReopenThreadResponse: {
-            /** @description false: it was so already */
-            changed: boolean;
         };
         ReorderUnitsRequest: {
             units: string[];
@@ -6175,7 +4571,6 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
-            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6196,8 +4591,6 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
-            /** @description number of its change: #128; null: a dry run */
-            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -6214,12 +4607,8 @@ export interface components {
             jobs?: string[];
             /** @example send_report */
             kind?: string;
-            /** @description of `GET /dead-letters/groups` */
-            group?: string;
             /** Format: date-time */
             failed_before?: string;
-            /** @description replay nothing: the ids are those that would be replayed */
-            dry_run?: boolean;
             /** Format: uuid */
             workspace_id?: string;
             /** @default 1000 */
@@ -6240,24 +4629,12 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
-        RequestedReviewer: {
-            /** @description user id; null: a group */
-            reviewer: string | null;
-            group_name: string | null;
-            requested_by: string;
-            /** Format: date-time */
-            requested_at: string;
-        };
         RerunExecutionRequest: {
             from_step: string;
             version?: number;
         };
         ResolveIssueRequest: {
             resolution?: string;
-        };
-        ResolveThreadResponse: {
-            /** @description false: it was so already */
-            changed: boolean;
         };
         RetireTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -6276,29 +4653,6 @@ export interface components {
             /** @description of the definition that you looked at */
             revision: number;
         };
-        RevokeInvitationRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-        };
-        RevokeInvitationResponse: {
-            /** @description false: it had ended before */
-            revoked: boolean;
-        };
-        RevokeTokenRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-        };
-        RevokeTokenResponse: {
-            /** @description false: it was revoked before */
-            revoked: boolean;
-            token_id: string;
-        };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
             row_type: string;
@@ -6315,22 +4669,6 @@ export interface components {
         RowType: {
             row_type: string;
             target: string;
-        };
-        RunningCommand: {
-            node_id: string;
-            step: string;
-            index: number | null;
-            attempt: number;
-            worker: string;
-            /** Format: date-time */
-            started_at: string;
-        };
-        RunningJob: {
-            job_id: string;
-            job_kind: string;
-            /** Format: date-time */
-            started_at: string | null;
-            attempts: number;
         };
         SampleEvent: {
             event_subject_ref: string | null;
@@ -6357,26 +4695,6 @@ export interface components {
             registered_by: string;
             /** Format: date-time */
             registered_at: string;
-        };
-        ScheduleWithRuns: {
-            schedule: string;
-            cron: string;
-            time_zone: string;
-            job_kind: string;
-            payload: {
-                [key: string]: unknown;
-            };
-            enabled: boolean;
-            /** Format: date-time */
-            next_at: string;
-            /** Format: date-time */
-            last_due: string | null;
-            last_job_id: string | null;
-            registered_by: string;
-            /** Format: date-time */
-            registered_at: string;
-            /** @description the next times; none while it is disabled */
-            next_runs: string[];
         };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
@@ -6418,9 +4736,6 @@ export interface components {
             error: string | null;
             /** Format: date-time */
             failed_at: string;
-        };
-        SearchDocsResponse: {
-            hits: components["schemas"]["DocsHit"][];
         };
         SearchFilters: {
             topic?: string | string[];
@@ -6535,31 +4850,6 @@ export interface components {
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
         };
-        Session: {
-            session_id: string;
-            /**
-             * @description how you signed in
-             * @enum {unknown}
-             */
-            provider: "link" | "token" | "oidc" | "invitation";
-            /** @description the value of the header x-stagedoor-csrf */
-            csrf: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            expires_at: string;
-            /** Format: date-time */
-            idle_until: string;
-        };
-        SetChangeReviewersRequest: {
-            /**
-             * @description user ids
-             * @default []
-             */
-            reviewers: string[];
-            /** @default [] */
-            groups: string[];
-        };
         SetDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -6584,16 +4874,6 @@ export interface components {
                     [key: string]: string | null;
                 };
             };
-        };
-        SetMemberRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-            /** @enum {unknown} */
-            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
-            name?: string;
         };
         SetScheduleRequest: {
             /** @example 30 6 * * 1-5 */
@@ -6653,31 +4933,6 @@ export interface components {
             description?: string;
             enabled?: boolean;
         };
-        ShowInvitationRequest: {
-            code: string;
-        };
-        SignInRequest: {
-            code?: string;
-            token?: string;
-            invitation?: string;
-            /** @description how people call you */
-            name?: string;
-            /** @enum {unknown} */
-            as?: "session" | "token";
-        };
-        SignInResponse: {
-            session?: components["schemas"]["Session"];
-            token?: string;
-        };
-        SignInWays: {
-            oidc: components["schemas"]["SignInWaysOidc"];
-            /** @description the link of an invitation is enough to become a member */
-            link_invitations: boolean;
-        };
-        /** @description the identity provider: GET /api/v1/sign-in/oidc */
-        SignInWaysOidc: {
-            name: string;
-        } | null;
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -6734,11 +4989,6 @@ export interface components {
         };
         SplitUnitResponse: {
             units: components["schemas"]["SuccessorUnit"][];
-        };
-        /** @description files that are received and read now on the machine that answers */
-        SpoolUsage: {
-            files: number;
-            bytes: number;
         };
         StagedMark: {
             staging_record_id: string;
@@ -6866,8 +5116,6 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
-            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
-            change: number | null;
             part_digests: components["schemas"]["PartOfRecord"][];
             referenced_iu_ids: string[];
             checklist: components["schemas"]["ChecklistItem"][];
@@ -6941,8 +5189,6 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
-            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
-            change: number | null;
         };
         StaleRow: {
             target_table: string;
@@ -6994,12 +5240,6 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
-        Storage: {
-            database_bytes: number;
-            tables: components["schemas"]["TableSize"][];
-            spool: components["schemas"]["SpoolUsage"];
-            readers: components["schemas"]["ReaderLag"][];
-        };
         Styles: {
             /** @enum {unknown} */
             decimal: "dot" | "comma" | "mixed" | "unknown";
@@ -7036,16 +5276,6 @@ export interface components {
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
         };
-        TableSize: {
-            schema_name: string;
-            table_name: string;
-            /** @description with its indexes; partitions count as their table */
-            bytes: number;
-            row_estimate: number;
-        };
-        TestWebhookTargetResponse: {
-            job_id: string;
-        };
         TickStagingChecklistRequest: {
             item_id: string;
             /** @default true */
@@ -7054,29 +5284,6 @@ export interface components {
         };
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
-        };
-        TimelineBar: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description null where several steps are in this bar */
-            step: string | null;
-            /** @description of the item, where the bar is one attempt at an item */
-            index: number | null;
-            done: number;
-            failed: number;
-        };
-        TimelineLane: {
-            worker: string;
-            /** @description attempts */
-            done: number;
-            /** @description attempts */
-            failed: number;
-            /** @description of all its attempts together; they may overlap */
-            busy_ms: number;
-            /** @description attempts that began close together are one bar: at most 200 of a process */
-            bars: components["schemas"]["TimelineBar"][];
         };
         Topic: {
             topic_id: string;
@@ -7126,10 +5333,6 @@ export interface components {
             /** @description the event that it follows from */
             cause: string | null;
         };
-        UndoFollower: {
-            consumer_id: string;
-            job_kind: string;
-        };
         UndoPlan: {
             /**
              * @description row type → action or outcome → rows
@@ -7162,8 +5365,6 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             digest: string;
-            /** @description why; kept with the upload */
-            reason?: string;
         };
         UnitAbove: {
             unit_id: string;
@@ -7387,16 +5588,6 @@ export interface components {
             /** @description words that texts here have, the most similar first */
             similar: string[];
         };
-        UpdateChangeCommentRequest: {
-            /** @description Markdown; @name mentions a member */
-            body: string;
-        };
-        UpdateChangeRequest: {
-            title?: string;
-            /** @description why: Markdown */
-            description?: string;
-            labels?: string[];
-        };
         UpdateDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -7601,7 +5792,6 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
-            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -7622,8 +5812,6 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
-            /** @description number of its change: #128; null: a dry run */
-            change: number | null;
         };
         UploadChecklistItem: {
             item_id: string;
@@ -7752,7 +5940,6 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
-            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -7773,8 +5960,6 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
-            /** @description number of its change: #128; null: a dry run */
-            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -7871,15 +6056,6 @@ export interface components {
              * @description the last field
              */
             file?: string;
-        };
-        UploadLimits: {
-            /** @description null: the limits of all that have none of their own */
-            workspace_id: string | null;
-            /** @example 2048 */
-            max_bytes: string;
-            max_lines: number;
-            /** @description uploads that are read at the same time */
-            max_at_once: number;
         };
         UploadPermission: {
             allowed: boolean;
@@ -8013,201 +6189,6 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
-    getSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetSessionResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-        };
-    };
-    endSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    signIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SignInRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SignInResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-            429: components["responses"]["Problem"];
-        };
-    };
-    showInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ShowInvitationRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OfferedInvitation"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-            429: components["responses"]["Problem"];
-        };
-    };
-    acceptInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AcceptInvitationRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AcceptInvitationResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListSessionsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    endSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EndSessionsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    endOneSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
     listGates: {
         parameters: {
             query?: never;
@@ -8228,78 +6209,6 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
-        };
-    };
-    getHealthDetails: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HealthDetails"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    getStorage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Storage"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    getLimits: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Limits"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     listEvents: {
@@ -8470,105 +6379,6 @@ export interface operations {
             403: components["responses"]["Problem"];
         };
     };
-    listDocsPages: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDocsPagesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getDocsPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example tutorial */
-                page: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DocsPageText"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    searchDocs: {
-        parameters: {
-            query: {
-                /** @description words, "a phrase", begin* */
-                q: string;
-                limit: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SearchDocsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getDocsImage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example upload.png */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description the picture */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/png": string;
-                };
-            };
-            400: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
     followChanges: {
         parameters: {
             query?: never;
@@ -8613,280 +6423,6 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
-        };
-    };
-    listMembers: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListMembersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    setMember: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description the id of a member, url-encoded */
-                user: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "role": "reviewer"
-                 *     }
-                 */
-                "application/json": components["schemas"]["SetMemberRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Member"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    deleteMember: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description the id of a member, url-encoded */
-                user: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteMemberResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listInvitations: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListInvitationsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    createInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "invitee": "grace@example.com",
-                 *       "role": "reviewer"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CreateInvitationRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateInvitationResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    revokeInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RevokeInvitationRequest"] | null;
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RevokeInvitationResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listTokens: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListTokensResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    createToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "nightly export",
-                 *       "role": "operator",
-                 *       "days": 90
-                 *     }
-                 */
-                "application/json": components["schemas"]["CreateTokenRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateTokenResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    revokeToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RevokeTokenRequest"] | null;
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RevokeTokenResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     listStagingRecords: {
@@ -9328,66 +6864,6 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
-        };
-    };
-    getDataset: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @example ads */
-                dataset: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DatasetDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    checkDataset: {
-        parameters: {
-            query?: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @example ads */
-                dataset: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CheckDatasetResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     listDatasetClients: {
@@ -10106,8 +7582,6 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
-                /** @description only the rows of this line of the file */
-                line?: number;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -10127,34 +7601,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListPlanRowsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    readPlanDistribution: {
-        parameters: {
-            query: {
-                row_type: string;
-                column: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Distribution"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10378,31 +7824,6 @@ export interface operations {
             409: components["responses"]["Problem"];
         };
     };
-    readUploadDownstream: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Downstream"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
     discardUpload: {
         parameters: {
             query?: never;
@@ -10421,448 +7842,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UploadDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listChanges: {
-        parameters: {
-            query: {
-                workspace_id?: string;
-                /**
-                 * @description one or several
-                 * @example open,changes_requested
-                 */
-                status?: string;
-                kind?: "upload" | "record" | "cut" | "sql";
-                /** @description a user id, or `me` */
-                author?: string;
-                /** @description whose review is requested: a user id, or `me` */
-                reviewer?: string;
-                label?: string;
-                dataset?: string;
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListChangesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getChange: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    updateChange: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "description": "Week 45 again, with the corrected spend of Meta.",
-                 *       "labels": [
-                 *         "finance"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["UpdateChangeRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listChangeHistory: {
-        parameters: {
-            query: {
-                workspace_id?: string;
-                limit: number;
-                after?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListChangeHistoryResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    setChangeReviewers: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SetChangeReviewersRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangeDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listChangeComments: {
-        parameters: {
-            query: {
-                workspace_id?: string;
-                thread?: string;
-                /** @description only of threads that are not resolved */
-                unresolved?: boolean;
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListChangeCommentsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    createChangeComment: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "body": "@Rita is this spend right?",
-                 *       "row_type": "daily_metric",
-                 *       "line": 12,
-                 *       "column": "spend"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CreateChangeCommentRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommentWithNames"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    deleteChangeComment: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    updateChangeComment: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdateChangeCommentRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommentWithNames"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    listCommentEdits: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListCommentEditsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    resolveThread: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResolveThreadResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
-        };
-    };
-    reopenThread: {
-        parameters: {
-            query?: {
-                workspace_id?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
-                 * @example 128
-                 */
-                change: string;
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReopenThreadResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10938,34 +7917,6 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
-        };
-    };
-    getJobStatistics: {
-        parameters: {
-            query: {
-                window: "1h" | "24h" | "7d";
-                /** @example send_report */
-                kind?: string;
-                workspace_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobStatistics"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     getJob: {
@@ -11056,68 +8007,6 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
-        };
-    };
-    listDeadLetters: {
-        parameters: {
-            query: {
-                /** @example send_report */
-                kind?: string;
-                failed_before?: string;
-                workspace_id?: string;
-                /** @description of `GET /dead-letters/groups` */
-                group?: string;
-                limit: number;
-                /** @description the `next` of the page before */
-                after?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDeadLettersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-        };
-    };
-    groupDeadLetters: {
-        parameters: {
-            query: {
-                /** @example send_report */
-                kind?: string;
-                failed_before?: string;
-                workspace_id?: string;
-                limit: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GroupDeadLettersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -11224,29 +8113,6 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
-        };
-    };
-    listWorkers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListWorkersResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -11493,10 +8359,7 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query: {
-                /** @description how many next times of each; the first 500 schedules have them */
-                runs: number;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -11510,33 +8373,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedulesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    previewSchedule: {
-        parameters: {
-            query: {
-                /** @example 30 6 * * 1-5 */
-                cron: string;
-                time_zone: string;
-                runs: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PreviewScheduleResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -12048,32 +8884,6 @@ export interface operations {
             404: components["responses"]["Problem"];
         };
     };
-    testWebhookTarget: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                target: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TestWebhookTargetResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
     listPlaybooks: {
         parameters: {
             query: {
@@ -12142,37 +8952,6 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
-    checkPlaybook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "text": "name: hello\nsteps:\n  - { step: greet, tool: sqll }\n"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CheckPlaybookRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PlaybookCheck"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
     getPlaybook: {
         parameters: {
             query?: {
@@ -12194,64 +8973,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookDetail"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listPlaybookVersions: {
-        parameters: {
-            query: {
-                limit: number;
-                before?: number;
-            };
-            header?: never;
-            path: {
-                /** @example nightly-import */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListPlaybookVersionsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    diffPlaybook: {
-        parameters: {
-            query?: {
-                from?: number;
-                to?: number;
-            };
-            header?: never;
-            path: {
-                /** @example nightly-import */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PlaybookDiff"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -12320,12 +9041,6 @@ export interface operations {
                 /** @example nightly-import */
                 playbook?: string;
                 workspace_id?: string;
-                /** @description started at or after this time */
-                since?: string;
-                /** @description started before this time */
-                until?: string;
-                /** @description those that failed, or of which items failed */
-                failed: boolean;
                 /** @example 380609617270407169 */
                 parent?: string;
                 limit: number;
@@ -12388,58 +9103,6 @@ export interface operations {
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
-        };
-    };
-    countExecutions: {
-        parameters: {
-            query?: {
-                /** @example nightly-import */
-                playbook?: string;
-                workspace_id?: string;
-                /** @description started at or after this time */
-                since?: string;
-                /** @description started before this time */
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExecutionCounts"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    listPlaybookRuns: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListPlaybookRunsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
         };
     };
     getExecution: {
@@ -12506,9 +9169,6 @@ export interface operations {
                 limit: number;
                 /** @description with what happened to single items of loops */
                 items: boolean;
-                /** @description only what failed */
-                failed: boolean;
-                step?: string;
             };
             header?: never;
             path: {
@@ -12526,92 +9186,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListExecutionHistoryResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    getExecutionGraph: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 380609617270407169 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExecutionGraph"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    getExecutionTimeline: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 380609617270407169 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExecutionTimeline"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listLoopItems: {
-        parameters: {
-            query: {
-                /** @description failed: with cancelled ones; open: issued and not ended. Default: all that were issued */
-                status?: "done" | "failed" | "open";
-                /** @description the `next` of the page before */
-                after: number;
-                limit: number;
-            };
-            header?: never;
-            path: {
-                /** @example 380609617270407169 */
-                id: string;
-                /** @example 380609617270407169 */
-                loop: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListLoopItemsResponse"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -8,7 +8,8 @@ import { useSession } from '../session/session.tsx'
 
 type Piece = Marking['pieces'][number]
 
-const PREVIEWS: Record<Piece['preview']['what'], { tone: Tone; word: string }> = {
+/** What a cut does with the unit of a piece. */
+export const PREVIEWS: Record<Piece['preview']['what'], { tone: Tone; word: string }> = {
   created: { tone: 'ok', word: 'new unit' },
   versioned: { tone: 'work', word: 'new version' },
   successor: { tone: 'work', word: 'new draft' },
@@ -34,7 +35,14 @@ export function MarkingCard({ id }: { id: string }) {
     <section className="card" aria-labelledby="marking-title">
       <header className="card-head">
         <h2 id="marking-title">Preview of the cut</h2>
-        {marking && <span className="tiny">{summaryOf(marking)}</span>}
+        {marking && (
+          <span className="tiny">
+            {summaryOf(marking)} ·{' '}
+            <a className="link" href={`/marks/${id}`}>
+              beside the text of the document
+            </a>
+          </span>
+        )}
       </header>
       <RefusalNote failure={failure} />
       {marking === undefined && failure === undefined && <p className="empty">Loading…</p>}

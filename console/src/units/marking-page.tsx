@@ -2,11 +2,12 @@ import { useEffect, useRef, useState } from 'react'
 import type { Cut, Marking } from '../api/types.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
-import { Chip, type Tone } from '../parts/chip.tsx'
+import { Chip } from '../parts/chip.tsx'
 import { Detail } from '../parts/detail.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { bytes, counted, shortHash } from '../parts/format.ts'
+import { PREVIEWS } from '../records/marking-card.tsx'
 import { recordState } from '../records/record-text.ts'
 import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
@@ -14,13 +15,6 @@ import './units.css'
 
 type Piece = Marking['pieces'][number]
 type LeftOut = NonNullable<Marking['left_out']>['parts'][number]
-
-const PREVIEWS: Record<Piece['preview']['what'], { tone: Tone; word: string }> = {
-  created: { tone: 'ok', word: 'new unit' },
-  versioned: { tone: 'work', word: 'new version' },
-  successor: { tone: 'work', word: 'new draft' },
-  unchanged: { tone: 'stale', word: 'unchanged' },
-}
 
 /** A marking beside the text of its document: what each piece takes, what is left out, and what the cut will do. */
 export function MarkingPage({ params }: { params: Readonly<Record<string, string>> }) {
@@ -124,7 +118,7 @@ function CutActions({ marking, refresh }: { marking: Marking; refresh(): Promise
           Cut it into units…
         </button>
       )}
-      <a className={status === 'pending' ? 'button is-next' : 'button'} href={`/review/${id}`}>
+      <a className={status === 'pending' ? 'button is-next' : 'button'} href={`/records/${id}`}>
         {status === 'pending' ? 'Decide' : 'The record'}
       </a>
       {cutting && (
