@@ -46,10 +46,24 @@ export const PAGES: readonly Page[] = [
   // Production: promotions, units
 
   // Signals: events, consumers, jobs
+  { path: '/jobs', title: 'Jobs', stage: 'signals', lazy: () => import('./jobs/jobs-page.tsx') },
+  { path: '/jobs/:id', title: 'Job', lazy: () => import('./jobs/job-page.tsx') },
+  { path: '/dead-letters', title: 'Dead letters', lazy: () => import('./jobs/dead-letters-page.tsx') },
+  { path: '/schedules', title: 'Schedules', lazy: () => import('./jobs/schedules-page.tsx') },
 
   // Work: executions, playbooks
 
   // Projections: search
 
   // System: health, settings, docs
+  { path: '/health', title: 'Health', stage: 'system', lazy: () => import('./health/health-page.tsx') },
+  {
+    path: '/settings',
+    title: 'Settings',
+    stage: 'system',
+    lazy: () => import('./settings/datasets-page.tsx'),
+  },
+  { path: '/settings/datasets', title: 'Datasets', lazy: () => import('./settings/datasets-page.tsx') },
+  { path: '/settings/webhooks', title: 'Webhooks', lazy: () => import('./settings/webhooks-page.tsx') },
+  { path: '/settings/limits', title: 'Limits', lazy: () => import('./settings/limits-page.tsx') },
 ]

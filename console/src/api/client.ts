@@ -1,8 +1,10 @@
 import { learnNames } from '../people.ts'
+import { createJobsApi, type JobsApi } from './jobs.ts'
 import { type LiveListener, readLive } from './live.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
+import { createSystemApi, type SystemApi } from './system.ts'
 import type {
   DeadProjection,
   EventPage,
@@ -31,7 +33,11 @@ export interface Api {
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
+  /** Jobs, their kinds, dead letters, schedules and workers. */
+  readonly queue: JobsApi
   readonly records: RecordsApi
+  /** Health and settings. */
+  readonly system: SystemApi
   readonly uploads: UploadsApi
 }
 
@@ -58,7 +64,9 @@ export function createApi(token?: string): Api {
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
+    queue: createJobsApi(request),
     records: createRecordsApi(request, token),
+    system: createSystemApi(request),
     uploads: createUploadsApi(request, token),
   }
 }

@@ -7,7 +7,7 @@ const READ_TIMEOUT_MS = 8_000
 const WRITE_TIMEOUT_MS = 15 * 60_000
 
 interface Asked {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly body?: object
   /** Statuses that are answers, too. */
   readonly alsoGood?: readonly number[]
@@ -29,6 +29,8 @@ export function readAnswer<T>(
   body: string,
   alsoGood: readonly number[] = [],
 ): T {
+  // Done, and nothing to say about it.
+  if (status === 204) return undefined as T
   const json = parse(body)
   const ok = status >= 200 && status < 300
   const isProblem = contentType?.startsWith('application/problem+json') === true
