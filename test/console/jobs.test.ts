@@ -109,7 +109,9 @@ it('the page of jobs counts what ended, pauses a kind, and a paused kind begins 
 
   // One job: its attempts and what it came from. It is live: nobody reloads.
   await page.getByLabel('Status').selectOption('waiting')
-  await page.getByRole('table', { name: 'Jobs' }).getByRole('link').first().click()
+  const jobs = page.getByRole('table', { name: 'Jobs', exact: true })
+  await expect.poll(() => jobs.getByRole('row').count()).toBe(2)
+  await jobs.getByRole('link').click()
   await page.getByRole('heading', { name: KIND }).waitFor()
   expect(await completeAll()).toBe(1)
   await page.getByText('Completed', { exact: true }).waitFor()

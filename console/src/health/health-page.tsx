@@ -358,6 +358,12 @@ function StorageCard() {
                   : `${counted(data.spool.files, 'file')} of ${bytes(data.spool.bytes)} are being received or read.`}
               </span>
             </li>
+            {data.readers.length === 0 && (
+              <li>
+                <Chip tone="stale">events</Chip>
+                <span>No consumer reads events yet, so none is behind.</span>
+              </li>
+            )}
             {data.readers.map(({ reader, unread, lag_s }) => (
               <li key={reader}>
                 <Chip tone={unread === 0 ? 'ok' : 'held'}>{unread === 0 ? 'up to date' : 'behind'}</Chip>

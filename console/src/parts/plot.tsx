@@ -70,7 +70,7 @@ export function Plot({ summary, x, time = true, series, height = 160, format }: 
 
 /** The places of values without a neighbour. */
 function isolated(plot: uPlot, index: number): number[] {
-  const values = plot.data[index]!
+  const values: readonly (number | null | undefined)[] = Array.from(plot.data[index]!)
   const isGap = (at: number) => values[at] === null || values[at] === undefined
   return values.flatMap((_, at) => (!isGap(at) && isGap(at - 1) && isGap(at + 1) ? [at] : []))
 }
