@@ -108,6 +108,10 @@ export const PAGES: readonly Page[] = [
     title: 'Route',
     lazy: () => import('./consumers/route-page.tsx').then((m) => m.RoutePage),
   },
+  { path: '/jobs', title: 'Jobs', stage: 'signals', lazy: () => import('./jobs/jobs-page.tsx') },
+  { path: '/jobs/:id', title: 'Job', lazy: () => import('./jobs/job-page.tsx') },
+  { path: '/dead-letters', title: 'Dead letters', lazy: () => import('./jobs/dead-letters-page.tsx') },
+  { path: '/schedules', title: 'Schedules', lazy: () => import('./jobs/schedules-page.tsx') },
 
   // Work: executions, playbooks
   {
@@ -134,24 +138,31 @@ export const PAGES: readonly Page[] = [
   },
 
   // System: health, settings, docs
+  { path: '/health', title: 'Health', stage: 'system', lazy: () => import('./health/health-page.tsx') },
+  {
+    path: '/settings',
+    title: 'Settings',
+    stage: 'system',
+    lazy: () => import('./settings/datasets-page.tsx'),
+  },
   {
     path: '/settings/members',
     title: 'Members',
-    stage: 'system',
     lazy: () => import('./settings/members-page.tsx').then((m) => m.MembersPage),
   },
   {
     path: '/settings/tokens',
     title: 'Tokens',
-    stage: 'system',
     lazy: () => import('./settings/tokens-page.tsx').then((m) => m.TokensPage),
   },
   {
     path: '/settings/sessions',
     title: 'Your sign-ins',
-    stage: 'system',
     lazy: () => import('./settings/sessions-page.tsx').then((m) => m.SessionsPage),
   },
+  { path: '/settings/datasets', title: 'Datasets', lazy: () => import('./settings/datasets-page.tsx') },
+  { path: '/settings/webhooks', title: 'Webhooks', lazy: () => import('./settings/webhooks-page.tsx') },
+  { path: '/settings/limits', title: 'Limits', lazy: () => import('./settings/limits-page.tsx') },
   {
     path: '/docs',
     title: 'Docs',

@@ -56,6 +56,11 @@ export function healthRoutes(health: () => Promise<HealthCheck[]>) {
 }
 
 const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: string]>> = {
+  embedded_postgres: ['Embedded PostgreSQL', 'Look at the log of `stagedoor start`, which starts it again.'],
+  search: [
+    'Worker of search',
+    'Look at Search for what could not be indexed, and at the log of this process.',
+  ],
   database: ['Database', 'Look whether PostgreSQL runs and takes connections: `stagedoor doctor`.'],
   migrations: ['Schema of the database', 'Apply what is missing: `stagedoor migrate`.'],
   event_partitions: ['Room for events', PARTITIONS_REMEDY],

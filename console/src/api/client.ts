@@ -3,12 +3,14 @@ import { type AccessApi, createAccessApi } from './access.ts'
 import { type ConsumersApi, createConsumersApi } from './consumers.ts'
 import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
 import { createDocsApi, type DocsApi } from './docs.ts'
+import { createJobsApi, type JobsApi } from './jobs.ts'
 import { type LiveListener, readLive } from './live.ts'
 import { createPlaybooksApi, type PlaybooksApi } from './playbooks.ts'
 import { query } from './query.ts'
 import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
 import { createSearchApi, type SearchApi } from './search.ts'
+import { createSystemApi, type SystemApi } from './system.ts'
 import type {
   DeadProjection,
   EventPage,
@@ -62,6 +64,10 @@ export interface Api {
   readonly records: RecordsApi
   readonly search: SearchApi
   readonly units: UnitsApi
+  /** Jobs, their kinds, dead letters, schedules and workers. */
+  readonly queue: JobsApi
+  /** Health and settings. */
+  readonly system: SystemApi
   readonly uploads: UploadsApi
 }
 
@@ -100,6 +106,8 @@ export function createApi(token?: string): Api {
     records: createRecordsApi(request, token),
     search: createSearchApi(request),
     units: createUnitsApi(request),
+    queue: createJobsApi(request),
+    system: createSystemApi(request),
     uploads: createUploadsApi(request, token),
   }
 }

@@ -29,6 +29,7 @@ export function readAnswer<T>(
   body: string,
   alsoGood: readonly number[] = [],
 ): T {
+  // Done, and nothing to say about it.
   if (status === 204) return undefined as T
   const json = parse(body)
   const ok = status >= 200 && status < 300

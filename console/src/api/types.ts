@@ -1,7 +1,7 @@
 /** The shapes that the API answers with, under the names that the pages use. All come from the API's description. */
 import type { components, operations } from './types.generated.ts'
 
-type Answer<Operation extends keyof operations> = operations[Operation]['responses'] extends {
+export type Answer<Operation extends keyof operations> = operations[Operation]['responses'] extends {
   200: { content: { 'application/json': infer Body } }
 }
   ? Body

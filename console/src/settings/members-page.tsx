@@ -10,9 +10,10 @@ import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
+import { useWorkspace } from '../session/use-workspace.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
 import { useLoaded } from './use-loaded.ts'
-import { useWorkspace, WorkspaceChoice } from './workspace.tsx'
 import './settings.css'
 
 const ROLES: readonly (readonly [Role, string])[] = [
@@ -24,19 +25,15 @@ const ROLES: readonly (readonly [Role, string])[] = [
 ]
 
 export function MembersPage() {
-  const { workspace, administers, choose } = useWorkspace()
+  const { id, rights } = useWorkspace()
   return (
-    <div className="settings">
-      <div className="page-head">
-        <h1>Members</h1>
-        {workspace && <WorkspaceChoice value={workspace.id} choose={choose} />}
-      </div>
-      {workspace === undefined ? (
+    <SettingsFrame>
+      {id === '' ? (
         <p className="card empty">You are in no workspace. Ask an administrator for an invitation.</p>
       ) : (
-        <Members key={workspace.id} workspace={workspace.id} administers={administers} />
+        <Members key={id} workspace={id} administers={rights.includes('administer')} />
       )}
-    </div>
+    </SettingsFrame>
   )
 }
 

@@ -4,6 +4,7 @@ import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
 import { useLoaded } from './use-loaded.ts'
 import './settings.css'
 
@@ -21,10 +22,7 @@ export function SessionsPage() {
   const end = useAction<unknown>(list.reload)
   const endAll = useAction<unknown>(() => {})
   return (
-    <div className="settings">
-      <div className="page-head">
-        <h1>Your sign-ins</h1>
-      </div>
+    <SettingsFrame>
       <Card
         id="sessions"
         title="Where you are signed in"
@@ -71,7 +69,7 @@ export function SessionsPage() {
           A browser that you do not know: sign out everywhere and tell an administrator.
         </p>
       </Card>
-    </div>
+    </SettingsFrame>
   )
 }
 

@@ -9,9 +9,10 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { Person } from '../parts/person.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
+import { useWorkspace } from '../session/use-workspace.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
 import { useLoaded } from './use-loaded.ts'
-import { useWorkspace, WorkspaceChoice } from './workspace.tsx'
 import './settings.css'
 
 type TokenRole = 'viewer' | 'operator' | 'agent'
@@ -22,22 +23,18 @@ const ROLES: readonly (readonly [TokenRole, string])[] = [
 ]
 
 export function TokensPage() {
-  const { workspace, administers, choose } = useWorkspace()
+  const { id, rights } = useWorkspace()
   return (
-    <div className="settings">
-      <div className="page-head">
-        <h1>Tokens</h1>
-        {workspace && <WorkspaceChoice value={workspace.id} choose={choose} />}
-      </div>
-      {workspace !== undefined && administers ? (
-        <Tokens key={workspace.id} workspace={workspace.id} />
+    <SettingsFrame>
+      {id !== '' && rights.includes('administer') ? (
+        <Tokens key={id} workspace={id} />
       ) : (
         <div className="card empty">
           <b>Tokens are for programs that use the API.</b>
           <p>An administrator of the workspace creates and revokes them.</p>
         </div>
       )}
-    </div>
+    </SettingsFrame>
   )
 }
 
