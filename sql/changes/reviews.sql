@@ -16,10 +16,11 @@ declare
   v_review uuid;
   v_item text;
 begin
+  perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, case p_verdict when 'comment' then 'read' else 'review' end);
   if p_verdict is null or p_verdict not in ('approve', 'request_changes', 'comment', 'withdraw') then
     raise exception using errcode = 'SD001', message = format('%L is not a verdict; approve, request_changes, comment and withdraw are', p_verdict);
   end if;
-  c := iu_core.fn_change_visible(p_change_id, case p_verdict when 'comment' then 'read' else 'review' end);
+  c := iu_core.fn_change_visible(p_change_id);
   v_actor := iu_core.fn_actor_for(p_by);
   if p_verdict in ('request_changes', 'comment') then
     perform iu_core.fn_change_require_text('A review that does not approve', p_body, 10000);
@@ -63,12 +64,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_review iu_core.change_review;
   c iu_core.change;
   v_actor record;
 begin
-  select * into v_review from iu_core.change_review where review_id = p_review_id;
-  c := iu_core.fn_change_visible(v_review.change_id, 'administer');
+  perform iu_core.require_member((iu_core.fn_change_visible(
+    (select r.change_id from iu_core.change_review r where r.review_id = p_review_id))).workspace_id, 'administer');
+  select ch.* into c from iu_core.change ch join iu_core.change_review r using (change_id) where r.review_id = p_review_id;
   v_actor := iu_core.fn_actor_for(p_by);
   perform iu_core.fn_change_require_text('A dismissal', p_reason, 2000);
   perform iu_core.fn_review_lock(c.workspace_id);
@@ -88,16 +89,16 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform iu_core.fn_change_visible(p_change_id, 'read');
+  perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'read');
   return iu_core.fn_review_standing(p_change_id);
 end $$;
 
 grant execute on function iu_core.fn_review_requirement(uuid) to
   service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The change, not locked, if the caller sees it and has the right in its workspace. An agent sees its own only. Internal: for functions
--- that lock its subject before the change.
-create or replace function iu_core.fn_change_visible(p_change_id uuid, p_right text) returns iu_core.change
+-- The change, not locked, if the caller sees it. An agent sees its own only. Internal: for functions that lock its subject before the
+-- change; they pass its workspace to require_member.
+create or replace function iu_core.fn_change_visible(p_change_id uuid) returns iu_core.change
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -112,7 +113,6 @@ begin
       message = case when p_change_id is null then 'There is no such change or review' else format('There is no change %s', p_change_id) end,
       detail = json_build_object('change', p_change_id)::text;
   end if;
-  perform iu_core.require_member(c.workspace_id, p_right);
   return c;
 end $$;
 

@@ -42,6 +42,7 @@ import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
 import { abortStalledRequests, HEADER_TIMEOUTS, hasLargeBody, readJsonBody } from './request-limits.ts'
+import { groupRoutes, reviewPolicyRoutes } from './review-policies.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { searchRoutes } from './search.ts'
 import { stagingRoutes } from './staging.ts'
@@ -157,6 +158,8 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
     '/staging': stagingRoutes(context),
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
+    '/review-policies': reviewPolicyRoutes,
+    '/groups': groupRoutes,
     '/jobs': jobRoutes,
     '/job-kinds': jobKindRoutes,
     '/workers': workerRoutes(metrics.executors),

@@ -111,7 +111,10 @@ describe('the change of an upload', () => {
       plan.digest,
       trial.operator.userId,
     ])
-    await trial.service(`select iu_core.fn_ingest_reject($1, 'no', $2)`, [plan.upload_id, trial.reviewer.userId])
+    await trial.service(`select iu_core.fn_ingest_reject($1, 'no', $2)`, [
+      plan.upload_id,
+      trial.reviewer.userId,
+    ])
     expect(await statusOf(plan.upload_id)).toBe('rejected')
     await trial.planned(plan.upload_id)
     expect(await statusOf(plan.upload_id)).toBe('draft')
@@ -173,7 +176,9 @@ describe('the change of a record', () => {
   })
 
   it('is opened for a package that only says that it is the review of an upload', async () => {
-    const [upload] = await db.owner<{ upload_id: string }>('select upload_id from iu_core.ingest_upload limit 1')
+    const [upload] = await db.owner<{ upload_id: string }>(
+      'select upload_id from iu_core.ingest_upload limit 1',
+    )
     const { staging_record_id: id } = await stage(agent.session, {
       workspace,
       ...PACKAGE,

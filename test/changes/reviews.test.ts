@@ -403,13 +403,13 @@ describe('requested changes', () => {
     expect(await statusOf(plan)).toBe('approved')
     await review(ann, plan, 'request_changes')
     expect(await statusOf(plan)).toBe('changes_requested')
-    const [{ review_id }] = await db.owner<{ review_id: string }>(
+    const [asked] = await db.owner<{ review_id: string }>(
       `select review_id from iu_core.change_review where change_id = $1 and verdict = 'request_changes' and dismissed_at is null`,
       [(await changeOf(plan)).change_id],
     )
     const dismiss = (by: Member, reason: string | null) =>
       db.as(by, (client) =>
-        client.query('select iu_core.fn_change_review_dismiss($1, $2)', [review_id, reason]),
+        client.query('select iu_core.fn_change_review_dismiss($1, $2)', [asked!.review_id, reason]),
       )
     expect(await sqlstateOf(dismiss(ben, 'no'))).toBe('SD202')
     expect(await sqlstateOf(dismiss(admin, ' '))).toBe('SD001')
