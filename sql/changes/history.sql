@@ -251,3 +251,21 @@ begin
     hint = 'Go on elsewhere: in a new change, or outside of Stagedoor.',
     detail = json_build_object('reason', 'its limit of ' || p_limit || ' is reached')::text;
 end $$;
+
+-- A change as people see it: with the dataset of its upload, whose review is requested, and how many threads are open.
+create or replace view iu_core.v_change with (security_invoker = true) as
+  select c.change_id, c.workspace_id, c.number, c.kind, c.subject_id, c.title, c.description, c.author, c.author_via, c.status, c.labels,
+         c.digest, u.dataset,
+         (select coalesce(jsonb_agg(jsonb_build_object('reviewer', r.reviewer, 'group_name', r.group_name, 'requested_by', r.requested_by,
+                                                       'requested_at', r.requested_at) order by r.requested_at, r.reviewer, r.group_name), '[]')
+            from iu_core.change_reviewer r where r.change_id = c.change_id) as reviewers,
+         c.comment_count,
+         case c.comment_count when 0 then 0 else (select count(*)::integer from iu_core.change_comment t
+            where t.change_id = c.change_id and t.thread_id = t.comment_id and t.resolved_at is null
+              -- A thread without a word in it is not open.
+              and exists (select from iu_core.change_comment w where w.thread_id = t.comment_id and w.deleted_at is null)) end as open_threads,
+         c.created_at, c.updated_at, c.closed_at
+    from iu_core.change c
+    left join iu_core.ingest_upload u on c.kind = 'upload' and u.upload_id = c.subject_id;
+
+grant select on iu_core.v_change to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;

@@ -509,7 +509,8 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
                                                        'failed_at', f.failed_at, 'error', f.error) order by f.failure_id desc), '[]')
             from (select * from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id
                    order by x.failure_id desc limit 20) f) as promotion_failures,
-         (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count
+         (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count,
+         (select c.number from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as change
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

@@ -163,6 +163,7 @@ function printRecord(
   output.line()
   output.facts([
     ['id', r.staging_record_id],
+    ['change', r.change !== null && `#${r.change}`],
     ['digest', r.content_hash],
     ['owner', `${names(r.owner_actor)}${via}, ${formatAge(r.created_at)} ago`],
     ['source', joinWords([r.source_kind, r.source_ref], ' ')],

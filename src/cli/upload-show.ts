@@ -59,6 +59,7 @@ const paintUploadStatus = painter({
 
 const UPLOAD_COLUMNS: Column<Upload>[] = [
   { title: 'id', value: ({ upload_id }) => upload_id },
+  { title: 'change', value: ({ change }) => (change === null ? '–' : `#${change}`) },
   { title: 'status', value: statusOf, paint: paintUploadStatus },
   { title: 'file', value: ({ file_name }) => file_name, shrinkTo: 10 },
   {
@@ -84,6 +85,7 @@ export const showCommand = () =>
         output.line()
         const facts: Fact[] = [
           ['id', upload.upload_id],
+          ['change', upload.change !== null && `#${upload.change}`],
           ['uploaded', `by ${names(upload.uploaded_by)}${via}, ${formatAge(upload.created_at)} ago`],
           ['sha-256', upload.file_hash],
           ['digest', upload.plan_digest],

@@ -29,6 +29,7 @@ import { API_PREFIX } from '../kernel/version.ts'
 import type { Search } from '../search/library.ts'
 import type { BlobStore } from '../staging/blobs.ts'
 import { accessRoutes } from './access.ts'
+import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
 import { datasetRoutes } from './datasets.ts'
 import { documentRoutes } from './documents.ts'
@@ -158,6 +159,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
     '/staging': stagingRoutes(context),
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
+    '/changes': changeRoutes,
     '/review-policies': reviewPolicyRoutes,
     '/groups': groupRoutes,
     '/jobs': jobRoutes,

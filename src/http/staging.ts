@@ -29,6 +29,7 @@ import {
   withdrawRecord,
 } from '../staging/records.ts'
 import { ChecklistItem, LifecycleStatus, PartDigest, StagingKind, StagingSummary } from '../staging/shapes.ts'
+import { acceptChangeNumbers } from './changes.ts'
 import { ActorNames, attachment, parseRange, withRawJson } from './responses.ts'
 import { After, Limit, listPage, page, type Routes, routes } from './routes.ts'
 import type { ApiContext } from './server.ts'
@@ -45,6 +46,7 @@ export function stagingRoutes(context: ApiContext) {
       inTransaction(context.ingest.pool, (client) => openIssue(client, issue), { role: 'dot_executor' }),
   }
   return routes('staging', async (api) => {
+    acceptChangeNumbers(api.fastify, 'record', 'cut')
     // Each of the first two reads bodies in a way of its own, which the others must not inherit.
     await api.fastify.register(recordCreateRoutes(stores))
     await api.fastify.register(blobRoutes(stores))

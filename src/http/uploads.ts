@@ -41,6 +41,7 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { Digest, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
+import { acceptChangeNumbers } from './changes.ts'
 import { ActorNames, attachment, withRawJson } from './responses.ts'
 import { After, Limit, limit, listPage, page, type Routes, routes, Workspace } from './routes.ts'
 import type { ApiContext } from './server.ts'
@@ -61,6 +62,7 @@ const answersDetail = { answer: UploadDetail, problems: [403, 404, 409], raw: tr
 
 export function uploadRoutes({ ingest }: ApiContext) {
   return routes('uploads', async (api) => {
+    acceptChangeNumbers(api.fastify, 'upload')
     const background = createBackgroundUploads(api.fastify.log)
     api.fastify.addHook('preClose', () => background.stop())
     // Again: a request that was on its way may have begun another.

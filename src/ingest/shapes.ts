@@ -303,6 +303,7 @@ export const Upload = shape('Upload', {
     description: 'promotions that failed, newest first, at most twenty; a later success keeps them',
   }),
   promotion_failure_count: Type.Integer({ description: 'in all' }),
+  change: nullable(Type.Integer({ description: 'number of its change: #128; null: a dry run' })),
 })
 export type Upload = Row<typeof Upload>
 

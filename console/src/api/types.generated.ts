@@ -717,6 +717,165 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Changes that you may see, newest first; without their descriptions */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One change: title, description, status, reviewers, and what you may do with it */
+        get: operations["getChange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Edit title, description or labels; for its author and for reviewers */
+        patch: operations["updateChange"];
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a change, oldest first */
+        get: operations["listChangeHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviewers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Ask exactly these people and groups for a review; for its author and for reviewers */
+        put: operations["setChangeReviewers"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The conversation of a change, oldest first; thread_id says what belongs together */
+        get: operations["listChangeComments"];
+        put?: never;
+        /**
+         * Comment on a change, on a row of it (row_type and line) or on a cell (column), or reply
+         * @description Every member who sees the change may; an agent needs the right to stage.
+         */
+        post: operations["createChangeComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a comment of your own: its text goes, that there was one stays */
+        delete: operations["deleteChangeComment"];
+        options?: never;
+        head?: never;
+        /** Edit a comment of your own; what it said before stays readable */
+        patch: operations["updateChangeComment"];
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a comment said before it was edited, oldest first */
+        get: operations["listCommentEdits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve the thread of a comment: whoever began it, the author of the change, a reviewer */
+        post: operations["resolveThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reopen a resolved thread */
+        post: operations["reopenThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -2323,6 +2482,150 @@ export interface components {
         CancelSearchSwitchResponse: {
             collection: string | null;
         };
+        ChangeComment: {
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: uuid */
+            change_id: string;
+            /**
+             * Format: uuid
+             * @description the first comment of its thread
+             */
+            thread_id: string;
+            /** @description of a comment on a row or cell; null: on the whole change */
+            row_type: string | null;
+            line: number | null;
+            /** @description of a comment on a cell */
+            column_name: string | null;
+            /** @description what the change stood at when it was written */
+            digest: string | null;
+            /** @description empty: it was deleted */
+            body: string;
+            author: string;
+            via: string | null;
+            /** @description user ids */
+            mentions: string[];
+            edit_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /**
+             * Format: date-time
+             * @description of the thread
+             */
+            resolved_at: string | null;
+            resolved_by: string | null;
+        };
+        ChangeDetail: {
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /**
+             * @description counted in its workspace: #128
+             * @example 128
+             */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            /**
+             * Format: uuid
+             * @description id of the upload or the staging record
+             */
+            subject_id: string;
+            title: string;
+            author: string;
+            /** @description the login that acted for the author */
+            author_via: string | null;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            labels: string[];
+            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
+            digest: string | null;
+            /** @description of an upload */
+            dataset: string | null;
+            reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description ever written, deleted ones among them */
+            comment_count: number;
+            /** @description threads that are not resolved */
+            open_threads: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+            description: string;
+            may: components["schemas"]["ChangePermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
+        ChangeHistoryEntry: {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            via: string | null;
+            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
+            what: string;
+            /** @description ids, statuses and digests, never a text */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description what you may do with it */
+        ChangePermissions: {
+            comment: boolean;
+            /** @description title, description, labels and reviewers */
+            edit: boolean;
+            /** @description every thread; one that you began you can resolve anyway */
+            resolve: boolean;
+        };
+        ChangeSummary: {
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /**
+             * @description counted in its workspace: #128
+             * @example 128
+             */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            /**
+             * Format: uuid
+             * @description id of the upload or the staging record
+             */
+            subject_id: string;
+            title: string;
+            author: string;
+            /** @description the login that acted for the author */
+            author_via: string | null;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            labels: string[];
+            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
+            digest: string | null;
+            /** @description of an upload */
+            dataset: string | null;
+            reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description ever written, deleted ones among them */
+            comment_count: number;
+            /** @description threads that are not resolved */
+            open_threads: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+        };
         ChangeUnitKindRequest: {
             /** @example section */
             unit_kind: string;
@@ -2424,6 +2727,56 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
+        };
+        CommentEdit: {
+            edit_no: number;
+            /** @description what the comment said */
+            body: string;
+            /** Format: date-time */
+            written_at: string;
+            /** Format: date-time */
+            replaced_at: string;
+        };
+        CommentWithNames: {
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: uuid */
+            change_id: string;
+            /**
+             * Format: uuid
+             * @description the first comment of its thread
+             */
+            thread_id: string;
+            /** @description of a comment on a row or cell; null: on the whole change */
+            row_type: string | null;
+            line: number | null;
+            /** @description of a comment on a cell */
+            column_name: string | null;
+            /** @description what the change stood at when it was written */
+            digest: string | null;
+            /** @description empty: it was deleted */
+            body: string;
+            author: string;
+            via: string | null;
+            /** @description user ids */
+            mentions: string[];
+            edit_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /**
+             * Format: date-time
+             * @description of the thread
+             */
+            resolved_at: string | null;
+            resolved_by: string | null;
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         CompleteJobsRequest: {
             jobs: components["schemas"]["CompletedJob"][];
@@ -2549,6 +2902,18 @@ export interface components {
         CountWaitingForSearchResponse: {
             pending: number;
             failed: number;
+        };
+        CreateChangeCommentRequest: {
+            /** @description Markdown; @name mentions a member */
+            body: string;
+            /**
+             * Format: uuid
+             * @description any comment of the thread
+             */
+            reply_to?: string;
+            row_type?: string;
+            line?: number;
+            column?: string;
         };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -3457,6 +3822,36 @@ export interface components {
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
         };
+        ListChangeCommentsResponse: {
+            comments: components["schemas"]["ChangeComment"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListChangeHistoryResponse: {
+            history: components["schemas"]["ChangeHistoryEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListChangesResponse: {
+            changes: components["schemas"]["ChangeSummary"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListCommentEditsResponse: {
+            edits: components["schemas"]["CommentEdit"][];
+        };
         ListConsumerEvidenceResponse: {
             evidence: components["schemas"]["ConsumerEvidence"][];
         };
@@ -4211,6 +4606,10 @@ export interface components {
              */
             text_is: "removed" | "in_no_piece" | "in_another_piece";
         };
+        ReopenThreadResponse: {
+            /** @description false: it was so already */
+            changed: boolean;
+        };
         ReorderUnitsRequest: {
             units: string[];
         };
@@ -4379,6 +4778,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -4417,12 +4818,24 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
+        RequestedReviewer: {
+            /** @description user id; null: a group */
+            reviewer: string | null;
+            group_name: string | null;
+            requested_by: string;
+            /** Format: date-time */
+            requested_at: string;
+        };
         RerunExecutionRequest: {
             from_step: string;
             version?: number;
         };
         ResolveIssueRequest: {
             resolution?: string;
+        };
+        ResolveThreadResponse: {
+            /** @description false: it was so already */
+            changed: boolean;
         };
         RetireTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -4619,6 +5032,15 @@ export interface components {
              */
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
+        };
+        SetChangeReviewersRequest: {
+            /**
+             * @description user ids
+             * @default []
+             */
+            reviewers: string[];
+            /** @default [] */
+            groups: string[];
         };
         SetDatasetMappingRequest: {
             /**
@@ -4886,6 +5308,8 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
+            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
+            change: number | null;
             part_digests: components["schemas"]["PartOfRecord"][];
             referenced_iu_ids: string[];
             checklist: components["schemas"]["ChecklistItem"][];
@@ -4959,6 +5383,8 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
+            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
+            change: number | null;
         };
         StaleRow: {
             target_table: string;
@@ -5345,6 +5771,16 @@ export interface components {
             /** @description the known value that is most like it */
             proposal: string | null;
         };
+        UpdateChangeCommentRequest: {
+            /** @description Markdown; @name mentions a member */
+            body: string;
+        };
+        UpdateChangeRequest: {
+            title?: string;
+            /** @description why: Markdown */
+            description?: string;
+            labels?: string[];
+        };
         UpdateDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -5569,6 +6005,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
         };
         UploadChecklistItem: {
             item_id: string;
@@ -5717,6 +6155,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -7494,6 +7934,448 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UploadDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                /**
+                 * @description one or several
+                 * @example open,changes_requested
+                 */
+                status?: string;
+                kind?: "upload" | "record" | "cut" | "sql";
+                /** @description a user id, or `me` */
+                author?: string;
+                /** @description whose review is requested: a user id, or `me` */
+                reviewer?: string;
+                label?: string;
+                dataset?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    updateChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "Week 45 again, with the corrected spend of Meta.",
+                 *       "labels": [
+                 *         "finance"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeHistory: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                limit: number;
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    setChangeReviewers: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetChangeReviewersRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeComments: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                thread?: string;
+                /** @description only of threads that are not resolved */
+                unresolved?: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeCommentsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    createChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": "@Rita is this spend right?",
+                 *       "row_type": "daily_metric",
+                 *       "line": 12,
+                 *       "column": "spend"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateChangeCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    deleteChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    updateChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChangeCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listCommentEdits: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCommentEditsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    resolveThread: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolveThreadResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    reopenThread: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReopenThreadResponse"];
                 };
             };
             400: components["responses"]["Problem"];
