@@ -147,10 +147,11 @@ export async function readStanding(db: Queryable, changeId: string): Promise<Rev
   return rows[0]!.standing
 }
 
-/** Of the change of an upload or a record; undefined: it has none. */
+/** Of the change of an upload, of its review package or of a record; undefined: it has none. */
 export async function findStandingOf(db: Queryable, subjectId: string): Promise<ReviewStanding | undefined> {
   const { rows } = await db.query<{ standing: ReviewStanding }>(
-    'select iu_core.fn_review_requirement(change_id) as standing from iu_core.change where subject_id = $1',
+    `select iu_core.fn_review_requirement(change_id) as standing from iu_core.change
+      where subject_id in ($1, (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = $1))`,
     [subjectId],
   )
   return rows[0]?.standing

@@ -52,6 +52,7 @@ beforeAll(async () => {
   const line = (group: string) => [{ group_code: group, group_name: group, day: '2026-11-01', amount: 1 }]
   B.staged = await trial.stage(line('s'))
   B.planned = await trial.stagePlanned(line('p'), { cursor: { name: 'pull', value: 1 } })
+  await trial.service('select iu_core.fn_ingest_risk($1)', [B.planned.upload_id])
   await trial.service('select iu_core.fn_ingest_submit($1, $2, $3)', [
     B.planned.upload_id,
     B.planned.digest,
