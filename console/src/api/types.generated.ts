@@ -597,6 +597,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/risk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is unusual about the plan, against the last promoted uploads of the same source
+         * @description Computed from all rows of the plan when it is first asked for, and kept with the plan.
+         */
+        get: operations["getUploadRisk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
@@ -871,6 +891,152 @@ export interface paths {
         /** Reopen a resolved thread */
         post: operations["reopenThread"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a change needs, which rules of the policy ask for it, who reviewed, and what is missing */
+        get: operations["listChangeReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve exactly what you saw, request changes, comment, or withdraw your review
+         * @description The change is approved with the last approval that its policy asks for; the answer says what is missing. Requested changes block until you approve or withdraw.
+         */
+        post: operations["reviewChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviews/{review}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Dismiss a review, with a reason: it counts and blocks no longer. For administrators */
+        post: operations["dismissChangeReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/review-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The review policies of a workspace, the most specific first, as they apply */
+        get: operations["listReviewPolicies"];
+        /**
+         * Set the policy of a workspace, for a dataset or a kind of change
+         * @description For administrators. What was approved, and under this policy is not, waits for approval again. Audited.
+         */
+        put: operations["setReviewPolicy"];
+        post?: never;
+        /** Remove a policy; the next less specific one applies. For administrators */
+        delete: operations["removeReviewPolicy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/review-policies/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who changed which policy or group, from what to what; newest first */
+        get: operations["listReviewPolicyHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The groups of a workspace and their members */
+        get: operations["listGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a group, without members; for administrators */
+        put: operations["addGroup"];
+        post?: never;
+        /** Remove a group that no policy asks for; for administrators */
+        delete: operations["removeGroup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/members/{member}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a member to a group, which is added where it is missing; for administrators */
+        put: operations["addGroupMember"];
+        post?: never;
+        /** Remove a member from a group; approvals that counted for it no longer do. For administrators */
+        delete: operations["removeGroupMember"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2434,6 +2600,19 @@ export interface components {
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
         };
+        AppliedPolicy: {
+            /** Format: uuid */
+            policy_id: string;
+            revision: number;
+            dataset: string | null;
+            kind: string | null;
+        };
+        AppliedRule: {
+            name: string | null;
+            why: string;
+            approvals: number | null;
+            groups: string[];
+        };
         ApproveStagingRecordRequest: {
             /**
              * @description SHA-256, in hex
@@ -2585,6 +2764,30 @@ export interface components {
             edit: boolean;
             /** @description every thread; one that you began you can resolve anyway */
             resolve: boolean;
+        };
+        ChangeReview: {
+            /** Format: uuid */
+            review_id: string;
+            /** @description what the reviewer saw */
+            digest: string;
+            /** @description what it counts for */
+            stands_for: string;
+            /** @enum {unknown} */
+            verdict: "approve" | "request_changes" | "comment";
+            reviewer: string;
+            via: string | null;
+            role: string | null;
+            /** Format: uuid */
+            body_comment_id: string | null;
+            requirement: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+            dismissed_reason: string | null;
         };
         ChangeSummary: {
             /** Format: uuid */
@@ -3157,6 +3360,9 @@ export interface components {
              */
             effect: "delete" | "set null" | "set default" | "restrict";
             rows: number;
+        };
+        DismissChangeReviewRequest: {
+            reason: string;
         };
         Dispatch: {
             event_id: string;
@@ -3840,6 +4046,14 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListChangeReviewsResponse: {
+            standing: components["schemas"]["ReviewStanding"];
+            reviews: components["schemas"]["ChangeReview"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
         ListChangesResponse: {
             changes: components["schemas"]["ChangeSummary"][];
             /** @description the names of those who are in it and whom you may see, by their ids */
@@ -3900,6 +4114,13 @@ export interface components {
         ListGatesResponse: {
             gates: components["schemas"]["Gate"][];
         };
+        ListGroupsResponse: {
+            groups: components["schemas"]["MemberGroup"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
         ListIssuesResponse: {
             issues: components["schemas"]["Issue"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3920,6 +4141,22 @@ export interface components {
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListReviewPoliciesResponse: {
+            policies: components["schemas"]["ReviewPolicy"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
+        ListReviewPolicyHistoryResponse: {
+            entries: components["schemas"]["PolicyAuditEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -4147,6 +4384,14 @@ export interface components {
             /** @description the database role of your requests */
             role: string;
             workspaces: components["schemas"]["Membership"][];
+        };
+        MemberGroup: {
+            group_name: string;
+            /** @description user ids */
+            members: string[];
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
         };
         Membership: {
             id: string;
@@ -4439,6 +4684,22 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             };
+        };
+        PolicyAuditEntry: {
+            /** @example 2048 */
+            audit_id: string;
+            /** @enum {unknown} */
+            what: "policy" | "group" | "member";
+            old_row: {
+                [key: string]: unknown;
+            } | null;
+            new_row: {
+                [key: string]: unknown;
+            } | null;
+            actor: string;
+            reason: string | null;
+            /** Format: date-time */
+            changed_at: string;
         };
         PreambleLine: {
             line: number;
@@ -4784,6 +5045,7 @@ export interface components {
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
             checklist: components["schemas"]["UploadChecklistItem"][];
+            review: components["schemas"]["ReviewStanding"] | null;
             dataset_title: string;
             client_name: string | null;
             /** @description actor → how people call them */
@@ -4818,6 +5080,13 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
+        RequestedChanges: {
+            /** Format: uuid */
+            review_id: string;
+            reviewer: string;
+            /** Format: date-time */
+            at: string;
+        };
         RequestedReviewer: {
             /** @description user id; null: a group */
             reviewer: string | null;
@@ -4844,6 +5113,49 @@ export interface components {
         RetireUnitRequest: {
             reason?: string;
         };
+        ReviewChangeRequest: {
+            /** @enum {unknown} */
+            verdict: "approve" | "request_changes" | "comment" | "withdraw";
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest?: string;
+            /** @description Markdown; @name mentions a member */
+            body?: string;
+            /** @default [] */
+            ticked: string[];
+        };
+        /** @description all of them hold */
+        ReviewConditions: {
+            /** @description rows that are written or deleted */
+            rows_over?: number;
+            /** @description of the existing rows that change, 0 to 1 */
+            share_changed_over?: number;
+            deletes_over?: number;
+            /** @description one of these is changed */
+            columns?: string[];
+            amount_over?: components["schemas"]["ReviewConditionsAmountOver"];
+            outside_hours?: components["schemas"]["ReviewConditionsOutsideHours"];
+            /** @description nothing of this dataset, platform and client was promoted before */
+            first_upload_of_source?: boolean;
+        };
+        /** @description the sum of all differences of a column, whatever their sign */
+        ReviewConditionsAmountOver: {
+            column: string;
+            limit: number;
+        };
+        /** @description when it is approved or promoted */
+        ReviewConditionsOutsideHours: {
+            /** @example Europe/Berlin */
+            time_zone: string;
+            /** @example 08:00 */
+            from: string;
+            /** @example 18:00 */
+            to: string;
+            /** @description working days, 1 is Monday; default 1 to 5 */
+            days?: number[];
+        };
         ReviewConsumerRequest: {
             /** @description how many lines you looked at */
             evidence: number;
@@ -4853,6 +5165,90 @@ export interface components {
             evidence: number;
             /** @description of the definition that you looked at */
             revision: number;
+        };
+        ReviewPolicy: {
+            /** Format: uuid */
+            policy_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description null: of all */
+            dataset: string | null;
+            kind: ("upload" | "record" | "cut" | "sql") | null;
+            rules: components["schemas"]["ReviewRules"];
+            revision: number;
+            set_by: string;
+            /** Format: date-time */
+            set_at: string;
+        };
+        ReviewRules: {
+            base: components["schemas"]["ReviewRulesBase"];
+            /** @description what it needs besides, where the conditions hold */
+            raise?: components["schemas"]["ReviewRulesRaise"][];
+            /** @description a plan that is made again and writes the same keeps its approvals */
+            keep_approvals_when_unchanged?: boolean;
+        };
+        /** @description what every change needs */
+        ReviewRulesBase: {
+            approvals: number;
+            /** @description only approvals of these roles count; default: of everybody who may review */
+            roles?: string[];
+            /** @description at least one approval of each */
+            groups?: string[];
+        };
+        ReviewRulesRaise: {
+            name?: string;
+            when: components["schemas"]["ReviewConditions"];
+            approvals?: number;
+            /** @description at least one approval of each */
+            groups?: string[];
+        };
+        ReviewStanding: {
+            /** @description number of the change */
+            change: number;
+            digest: string | null;
+            policy: components["schemas"]["AppliedPolicy"] | null;
+            /** @description how many it needs now */
+            approvals: number;
+            /** @description whose approvals count; empty: of everybody who may review */
+            roles: string[];
+            /** @description each must have approved */
+            groups: string[];
+            /** @description the rules of the policy that raised it, and why */
+            rules: components["schemas"]["AppliedRule"][];
+            keep_approvals_when_unchanged: boolean;
+            /** @description how many approvals count */
+            counted: number;
+            reviews: components["schemas"]["StandingApproval"][];
+            missing: components["schemas"]["ReviewStandingMissing"];
+            /** @description requested changes that stand */
+            blocked_by: components["schemas"]["RequestedChanges"][];
+            met: boolean;
+            /** @example 1 of 2 approvals; still needed: group Finance */
+            summary: string;
+        };
+        ReviewStandingMissing: {
+            approvals: number;
+            groups: string[];
+        };
+        RiskFact: {
+            /** @description rows_insert, rows_update, …, share_changed · of a column: empty, sum, min, max, tenfold, outliers, new_values, missing_days */
+            fact: string;
+            row_type: string;
+            column: string | null;
+            value: number;
+            /** @description the median of the uploads before; null: fewer than three */
+            usual: number | null;
+            spread: number | null;
+            /** @enum {unknown} */
+            level: "ok" | "notice" | "high";
+            /** @description the query of GET /uploads/{id}/plan/rows that lists its rows */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+            /** @description new values, at most five */
+            values?: string[];
+            /** @description missing days, at most ten */
+            days?: string[];
         };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
@@ -5066,6 +5462,22 @@ export interface components {
                     [key: string]: string | null;
                 };
             };
+        };
+        SetReviewPolicyRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description default: of all */
+            dataset?: string;
+            /**
+             * @description default: of all
+             * @enum {unknown}
+             */
+            kind?: "upload" | "record" | "cut" | "sql";
+            rules: components["schemas"]["ReviewRules"];
+            reason?: string;
         };
         SetScheduleRequest: {
             /** @example 30 6 * * 1-5 */
@@ -5314,6 +5726,7 @@ export interface components {
             referenced_iu_ids: string[];
             checklist: components["schemas"]["ChecklistItem"][];
             may: components["schemas"]["StagingPermissions"];
+            review: components["schemas"]["ReviewStanding"] | null;
             metadata: {
                 [key: string]: unknown;
             } | null;
@@ -5409,6 +5822,18 @@ export interface components {
             now: {
                 [key: string]: unknown;
             } | null;
+        };
+        StandingApproval: {
+            /** Format: uuid */
+            review_id: string | null;
+            reviewer: string;
+            role: string | null;
+            /** Format: date-time */
+            at: string;
+            counts: boolean;
+            groups: string[];
+            /** @description why it does not count */
+            reason: string | null;
         };
         StartExecutionRequest: {
             /** @example nightly-import */
@@ -6161,6 +6586,7 @@ export interface components {
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
             checklist: components["schemas"]["UploadChecklistItem"][];
+            review: components["schemas"]["ReviewStanding"] | null;
             dataset_title: string;
             client_name: string | null;
             /** @description actor → how people call them */
@@ -6276,6 +6702,23 @@ export interface components {
             done: number;
             total: number;
             lines?: number;
+        };
+        UploadRisk: {
+            /** Format: uuid */
+            upload_id: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            plan_digest: string;
+            /** @description how many it was compared with, at most 8 */
+            compared_uploads: number;
+            /** @description the furthest from the usual first */
+            facts: components["schemas"]["RiskFact"][];
+            /** @description columns that were left out, and why */
+            not_computed: {
+                [key: string]: unknown;
+            }[];
         };
         WebhookTarget: {
             target_code: string;
@@ -7674,6 +8117,12 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
+                /** @description … by more than this amount */
+                by_amount?: number;
+                /** @description instead: rows that are written with this value in the column, as text */
+                value?: string;
+                /** @description … or with none */
+                empty?: boolean;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -7698,6 +8147,32 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    getUploadRisk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadRisk"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listStaleRows: {
@@ -8383,6 +8858,396 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listChangeReviews: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeReviewsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    reviewChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "verdict": "request_changes",
+                 *       "digest": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                 *       "body": "The spend of week 27 is doubled."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviewChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStanding"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    dismissChangeReview: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                review: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DismissChangeReviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStanding"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listReviewPolicies: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListReviewPoliciesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    setReviewPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "dataset": "ads",
+                 *       "rules": {
+                 *         "base": {
+                 *           "approvals": 1
+                 *         },
+                 *         "raise": [
+                 *           {
+                 *             "name": "large",
+                 *             "when": {
+                 *               "rows_over": 10000
+                 *             },
+                 *             "approvals": 2,
+                 *             "groups": [
+                 *               "Finance"
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetReviewPolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewPolicy"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    removeReviewPolicy: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description default: of all */
+                dataset?: string;
+                /** @description default: of all */
+                kind?: "upload" | "record" | "cut" | "sql";
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listReviewPolicyHistory: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListReviewPolicyHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    listGroups: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListGroupsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    addGroup: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberGroup"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    removeGroup: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    addGroupMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+                member: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberGroup"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    removeGroupMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+                member: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listJobs: {
