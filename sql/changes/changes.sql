@@ -88,7 +88,8 @@ create or replace function iu_core.fn_change_changes_requested(p_kind text, p_su
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select false
+  select exists (select from iu_core.change c join iu_core.change_review r using (change_id)
+                  where c.subject_id = p_subject_id and c.kind = p_kind and r.verdict = 'request_changes' and r.dismissed_at is null)
 $$;
 
 -- Every subject that has a change, and what its change must say. The stamps decide, not the status: a review that was cleaned up is
@@ -231,8 +232,9 @@ declare
   v_upload uuid;
   v_by record;
 begin
-  select case r.lifecycle_status when 'approved' then r.approved_by when 'rejected' then r.rejected_by when 'pending' then r.owner_actor end as actor,
-         case r.lifecycle_status when 'approved' then r.approved_via when 'pending' then r.owner_via end as via into v_by;
+  select case r.lifecycle_status when 'approved' then r.approved_by when 'rejected' then r.rejected_by
+                                 when 'pending' then case tg_op when 'INSERT' then r.owner_actor end end as actor,
+         case r.lifecycle_status when 'approved' then r.approved_via when 'pending' then case tg_op when 'INSERT' then r.owner_via end end as via into v_by;
   if tg_op = 'DELETE' then
     -- It was staged by mistake: what its owner said about it goes with it.
     update iu_core.change set title = v_kind || ' that was taken away' where subject_id = r.staging_record_id and kind = v_kind;

@@ -126,6 +126,7 @@ begin
          planned_at = clock_timestamp(), took_ms = extract(epoch from clock_timestamp() - v_started) * 1000
    where p.upload_id = u.upload_id returning * into v_plan;
   perform iu_core.fn_ingest_plan_withdraw_review(v_review);
+  v_plan := iu_core.fn_review_plan(u, v_plan);
   update iu_core.ingest_upload set control = v_control where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_repaired_by,

@@ -2,6 +2,8 @@
 import type { Client } from '../kernel/postgres/connection.ts'
 import * as changes from './changes.ts'
 import * as comments from './comments.ts'
+import * as policies from './policies.ts'
+import * as reviews from './reviews.ts'
 import type { Change, ChangeComment, ChangeHistoryEntry, ChangeSummary, CommentEdit } from './shapes.ts'
 
 type Edit = Omit<changes.ChangeEdit, 'by'> & { readonly by: string }
@@ -29,6 +31,27 @@ export interface Changes {
   /** The thread of a comment. Returns whether that is new. */
   resolve(comment: string, by: string): Promise<boolean>
   reopen(comment: string, by: string): Promise<boolean>
+  /** Approve, request changes, comment or withdraw. Returns how the change stands: what it needs and what is missing. */
+  review(change: string, review: reviews.NewReview & { readonly by: string }): Promise<reviews.ReviewStanding>
+  standing(change: string): Promise<reviews.ReviewStanding>
+  reviews(change: string): Promise<reviews.ChangeReview[]>
+  dismissReview(review: string, reason: string, by: string): Promise<reviews.ReviewStanding>
+  /** How many approvals a change needs, and of whom. */
+  readonly policies: {
+    list(workspace?: string): Promise<policies.ReviewPolicy[]>
+    set(
+      scope: policies.PolicyScope,
+      rules: policies.ReviewRules,
+      reason?: string,
+    ): Promise<policies.ReviewPolicy>
+    remove(scope: policies.PolicyScope, reason?: string): Promise<void>
+  }
+  /** Of members, which a policy may ask for. */
+  readonly groups: {
+    list(workspace: string): Promise<policies.MemberGroup[]>
+    add(workspace: string, group: string, member?: string): Promise<policies.MemberGroup>
+    remove(workspace: string, group: string, member?: string): Promise<void>
+  }
   /** Compares every change with its subject and corrects what differs; with `checkOnly` it only says it. */
   rebuild(options?: { checkOnly?: boolean }): Promise<changes.ChangeDifference[]>
 }
@@ -67,6 +90,26 @@ export function changesLibrary({ service }: ChangesDeps): Changes {
     commentEdits: (comment) => service((client) => comments.listCommentEdits(client, comment)),
     resolve: (comment, by) => service((client) => comments.resolveThread(client, comment, true, by)),
     reopen: (comment, by) => service((client) => comments.resolveThread(client, comment, false, by)),
+    review: (given, review) =>
+      withChange(given, (client, { change_id }) => reviews.reviewChange(client, change_id, review)),
+    standing: (given) =>
+      withChange(given, (client, { change_id }) => reviews.readStanding(client, change_id)),
+    reviews: (given) => withChange(given, (client, { change_id }) => reviews.listReviews(client, change_id)),
+    dismissReview: (review, reason, by) =>
+      service((client) => reviews.dismissReview(client, review, reason, by)),
+    policies: {
+      list: (workspace) => service((client) => policies.listReviewPolicies(client, workspace)),
+      set: (scope, rules, reason) =>
+        service((client) => policies.setReviewPolicy(client, scope, rules, reason)),
+      remove: (scope, reason) => service((client) => policies.removeReviewPolicy(client, scope, reason)),
+    },
+    groups: {
+      list: (workspace) => service((client) => policies.listGroups(client, workspace)),
+      add: (workspace, group, member) =>
+        service((client) => policies.addToGroup(client, workspace, group, member)),
+      remove: (workspace, group, member) =>
+        service((client) => policies.removeFromGroup(client, workspace, group, member)),
+    },
     rebuild: ({ checkOnly = false } = {}) =>
       service((client) => changes.rebuildChanges(client, { checkOnly })),
   }

@@ -26,6 +26,13 @@ import {
   type ChangeSummary,
 } from '../changes/shapes.ts'
 import { argumentInvalid, integerBetween, readTextInput } from './arguments.ts'
+import {
+  approveCommand,
+  dismissReviewCommand,
+  requestChangesCommand,
+  reviewsCommand,
+  withdrawReviewCommand,
+} from './change-review.ts'
 import { command, commandGroup } from './command.ts'
 import { formatAge, joinWords, plural } from './format.ts'
 import { changeId, commentId } from './ids.ts'
@@ -48,6 +55,11 @@ export const changeCommand = () =>
       commentsCommand(),
       resolveCommand(),
       reviewersCommand(),
+      reviewsCommand(),
+      approveCommand(),
+      requestChangesCommand(),
+      withdrawReviewCommand(),
+      dismissReviewCommand(),
       labelCommand(),
       historyCommand(),
       rebuildCommand(),
@@ -60,6 +72,8 @@ export const changeCommand = () =>
   $ stagedoor change comment 128 "@Rita is this spend right?" --row-type daily_metric --line 12 --column spend --as operator
   $ stagedoor change comments 128
   $ stagedoor change resolve <comment id> --as reviewer
+  $ stagedoor change reviews 128
+  $ stagedoor change approve 128 --digest 9f86d081884c --tick changes --as reviewer
 
 A number (128 or '#128') names the change everywhere, and its upload or record: stagedoor upload show 128`,
   )

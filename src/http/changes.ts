@@ -20,6 +20,17 @@ import {
 } from '../changes/comments.ts'
 import { ChangePermissions, changePermissions } from '../changes/permissions.ts'
 import {
+  ChangeReview,
+  dismissReview,
+  listReviews,
+  ReviewStanding,
+  readStanding,
+  requireReview,
+  reviewChange,
+  VERDICTS,
+  type Verdict,
+} from '../changes/reviews.ts'
+import {
   CHANGE_KINDS,
   CHANGE_STATUSES,
   Change,
@@ -33,7 +44,7 @@ import {
 import { readCallerRights } from '../gates/caller-rights.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
-import { shape, Type, Uuid } from '../kernel/schema.ts'
+import { Digest, shape, Type, Uuid } from '../kernel/schema.ts'
 import { ActorNames } from './responses.ts'
 import { After, Limit, limit, listPage, page, type Routes, routes } from './routes.ts'
 
@@ -66,6 +77,7 @@ export const changeRoutes = routes('changes', (api) => {
   editRoutes(api)
   commentRoutes(api)
   threadRoutes(api)
+  reviewRoutes(api)
 })
 
 function readRoutes(api: Routes): void {
@@ -299,6 +311,68 @@ function threadRoutes(api: Routes): void {
     problems: [403, 404, 409],
     handle: (request) =>
       onComment(request, async (client, id) => ({ changed: await resolveThread(client, id, false) })),
+  })
+}
+
+const answersStanding = { answer: ReviewStanding, problems: [403, 404, 409] } as const
+
+function reviewRoutes(api: Routes): void {
+  api.get('/:change/reviews', {
+    operationId: 'listChangeReviews',
+    summary: 'What a change needs, which rules of the policy ask for it, who reviewed, and what is missing',
+    params: ofChange,
+    query: inWorkspace,
+    answer: Type.Object({ standing: ReviewStanding, reviews: Type.Array(ChangeReview), people: ActorNames }),
+    problems: [404, 409],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { change_id } = await changeOf(client, request)
+        const reviews = await listReviews(client, change_id)
+        const standing = await readStanding(client, change_id)
+        const actors = [...reviews, ...standing.reviews].flatMap((one) => [
+          one.reviewer,
+          'dismissed_by' in one ? one.dismissed_by : null,
+        ])
+        return { standing, reviews, people: await actorNames(client, actors) }
+      }),
+  })
+
+  api.post('/:change/review', {
+    operationId: 'reviewChange',
+    summary: 'Approve exactly what you saw, request changes, comment, or withdraw your review',
+    description:
+      'The change is approved with the last approval that its policy asks for; the answer says what is missing. Requested changes block until you approve or withdraw.',
+    params: ofChange,
+    query: inWorkspace,
+    body: {
+      verdict: Type.Enum([...VERDICTS]),
+      digest: Type.Optional(Digest),
+      body: Type.Optional(Body),
+      ticked: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100, default: [] }),
+    },
+    example: { verdict: 'request_changes', digest: 'a'.repeat(64), body: 'The spend of week 27 is doubled.' },
+    ...answersStanding,
+    handle: (request) =>
+      request.decide(async (client) => {
+        const { change_id } = await changeOf(client, request)
+        const { verdict, ...given } = request.body
+        return reviewChange(client, change_id, { verdict: verdict as Verdict, ...given })
+      }),
+  })
+
+  api.post('/:change/reviews/:review/dismiss', {
+    operationId: 'dismissChangeReview',
+    summary: 'Dismiss a review, with a reason: it counts and blocks no longer. For administrators',
+    params: { change: ChangeName, review: Uuid },
+    query: inWorkspace,
+    body: { reason: Type.String({ minLength: 1, maxLength: 2000 }) },
+    ...answersStanding,
+    handle: (request) =>
+      request.decide(async (client) => {
+        const { change_id } = await changeOf(client, request)
+        await requireReview(client, change_id, request.params.review)
+        return dismissReview(client, request.params.review, request.body.reason)
+      }),
   })
 }
 

@@ -52,6 +52,7 @@ import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
 import { abortStalledRequests, HEADER_TIMEOUTS, hasLargeBody, readJsonBody } from './request-limits.ts'
+import { groupRoutes, reviewPolicyRoutes } from './review-policies.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { searchRoutes } from './search.ts'
 import { signInRoutes } from './sign-in.ts'
@@ -199,6 +200,8 @@ function apiRoutes(
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
     '/changes': changeRoutes,
+    '/review-policies': reviewPolicyRoutes,
+    '/groups': groupRoutes,
     '/jobs': jobRoutes,
     '/dead-letters': deadLetterRoutes,
     '/job-kinds': jobKindRoutes,

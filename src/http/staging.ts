@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { Readable, Transform } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
+import { findStandingOf, ReviewStanding } from '../changes/reviews.ts'
 import { type NewIssue, openIssue } from '../events/issues.ts'
 import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
@@ -62,6 +63,7 @@ const StagingDetail = shape('StagingDetail', {
   referenced_iu_ids: Type.Array(Uuid),
   checklist: Type.Array(ChecklistItem),
   may: StagingPermissions,
+  review: nullable(ReviewStanding),
   metadata: nullable(Type.Record(Text, Type.Unknown())),
 })
 /** Numbers of the metadata are not rounded. */
@@ -154,6 +156,7 @@ async function readDetail(client: Client, request: FastifyRequest, id: string) {
     referenced_iu_ids: record.referenced_iu_ids ?? [],
     checklist,
     may: recordPermissions(record, checklist, caller),
+    review: record.approval_required ? ((await findStandingOf(client, id)) ?? null) : null,
     metadata: exact?.metadata ?? null,
   }
 }

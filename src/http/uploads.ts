@@ -21,6 +21,7 @@ import {
 import { planUndo, rowLineage, undoUpload, uploadLineage } from '../ingest/promotion.ts'
 import { rawKeys } from '../ingest/readers/chunks.ts'
 import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
+import { readRisk, UploadRisk } from '../ingest/risk.ts'
 import {
   Distribution,
   LedgerRow,
@@ -207,6 +208,14 @@ function planRoutes(api: Routes): void {
         Type.Number({ minimum: 0, description: '… by more than this share of the old value: 0.5' }),
       ),
       line: Type.Optional(Type.Integer({ description: 'only the rows of this line of the file' })),
+      by_amount: Type.Optional(Type.Number({ minimum: 0, description: '… by more than this amount' })),
+      value: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: 'instead: rows that are written with this value in the column, as text',
+        }),
+      ),
+      empty: Type.Optional(Type.Boolean({ description: '… or with none' })),
       limit: RowLimit,
       after: RowPlace,
     },
@@ -214,17 +223,20 @@ function planRoutes(api: Routes): void {
     problems: [404],
     raw: true,
     handle: (request) => {
-      const { by_more_than, column } = request.query
-      if (by_more_than !== undefined && column === undefined) {
-        throw new StagedoorError('request_invalid', { reason: 'by_more_than needs a column' })
+      const { by_more_than, by_amount, value, empty, column } = request.query
+      const needing = Object.entries({ by_more_than, by_amount, value, empty }).find(
+        ([, given]) => given !== undefined,
+      )
+      if (needing !== undefined && column === undefined) {
+        throw new StagedoorError('request_invalid', { reason: `${needing[0]} needs a column` })
       }
       return listPage(
         request.query,
         'rows',
         ({ type_order, row_number }: PlanRow) => `${type_order}.${row_number}`,
-        ({ row_type: rowType, by_more_than: byMoreThan, ...page }) =>
+        ({ row_type: rowType, by_more_than: byMoreThan, by_amount: byAmount, ...page }) =>
           ofUpload(request, (db, { upload_id }) =>
-            listPlanRows(db, upload_id, { ...page, rowType, byMoreThan }),
+            listPlanRows(db, upload_id, { ...page, rowType, byMoreThan, byAmount }),
           ),
       )
     },
@@ -242,6 +254,16 @@ function planRoutes(api: Routes): void {
         const { row_type: rowType, column } = request.query
         return planDistribution(client, upload_id, { rowType, column })
       }),
+  })
+
+  api.get('/:id/risk', {
+    operationId: 'getUploadRisk',
+    summary: 'What is unusual about the plan, against the last promoted uploads of the same source',
+    description: 'Computed from all rows of the plan when it is first asked for, and kept with the plan.',
+    answer: UploadRisk,
+    problems: [404, 409],
+    raw: true,
+    handle: (request) => ofUpload(request, (db, { upload_id }) => readRisk(db, upload_id)),
   })
 
   api.get('/:id/plan/stale', {

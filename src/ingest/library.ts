@@ -34,6 +34,7 @@ import {
 import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
 import type { Correction, RepairResult } from './repair.ts'
+import { readRisk, type UploadRisk } from './risk.ts'
 import type { MappingPreview } from './shapes.ts'
 import { spoolFolder } from './spool.ts'
 import type { FileOptions } from './stage.ts'
@@ -76,6 +77,8 @@ export interface Ingest {
   ): Promise<RepairResult & { readonly upload: uploads.Upload }>
   plan(upload: string, request?: plans.PlanRequest): Promise<plans.Plan>
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
+  /** What is unusual about the plan, against the last promoted uploads of the same source. */
+  risk(upload: string): Promise<UploadRisk>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   /** The rows of a plan that somebody changed since it was made. */
   staleRows(upload: string, page?: { limit?: number }): Promise<plans.StaleRows>
@@ -176,6 +179,7 @@ export function ingestLibrary({
     plan: (id, request) => service((client) => plans.planUpload(client, id, request)),
     planRows: (id, filter = {}) =>
       service((client) => plans.listPlanRows(client, id, { limit: 100, ...filter })),
+    risk: (id) => service((client) => readRisk(client, id)),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),

@@ -95,6 +95,12 @@ export interface PlanRowFilter {
   readonly byMoreThan?: number | undefined
   /** The rows of this line of the file. */
   readonly line?: number | undefined
+  /** … by more than this amount. */
+  readonly byAmount?: number | undefined
+  /** Instead of updates that change it: rows that are written with this value in the column, as text. */
+  readonly value?: string | undefined
+  /** … or with none. */
+  readonly empty?: boolean | undefined
   /** At most 10,000. */
   readonly limit: number
   /** `type_order.row_number` of the row before. */
@@ -115,16 +121,28 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
     // The rows of the page first: joined before the limit, every page would read all lines of the upload.
-    `with page as materialized (
+    `with place as materialized (
+       select w.key as row_type, (select c.ordinality::integer
+                                    from rows from (jsonb_to_recordset(d.inserted_columns -> w.key) as ("column" text)) with ordinality as c
+                                   where c."column" = $6) as position
+         from iu_core.ingest_plan d, jsonb_each(d.written) w where d.upload_id = $1 and w.value ? $6
+     ), page as materialized (
        select p from iu_core.ingest_plan_row p
         where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
           and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
-          and ($6::text is null or $6 = any (p.changed))
+          and ($6::text is null or $10::text is not null or $11 or $6 = any (p.changed))
           and ($7::numeric is null
                or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
                        then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
                             > $7 * abs((p.before ->> $6)::numeric) end)
-          and ($9::integer is null or p.row_number = $9)
+          and ($12::integer is null or p.row_number = $12)
+          and ($9::numeric is null
+               or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
+                       then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric) > $9 end)
+          and (($10::text is null and not $11)
+               or p.action in ('insert', 'update')
+                  and exists (select from place where place.row_type = p.row_type
+                                and coalesce(p.after ->> $6, p.inserted[place.position]) is not distinct from $10::text))
         order by p.type_order, p.row_number limit $8
      ), named as materialized (
        select n.* from (select array_agg((page.p).type_order::integer) as orders, array_agg((page.p).row_number) as lines from page) a,
@@ -151,6 +169,9 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
       filter.column ?? null,
       filter.byMoreThan ?? null,
       filter.limit,
+      filter.byAmount ?? null,
+      filter.value ?? null,
+      filter.empty ?? false,
       filter.line ?? null,
     ],
   )

@@ -50,6 +50,7 @@ const NOT_RECORDED: readonly ErrorCode[] = [
   'upload_not_found',
   'upload_state',
   'approval_missing',
+  'review_incomplete',
 ]
 
 /** Keeps with the upload that its promotion failed, and why. `db` must act as service_role, after the rollback. */

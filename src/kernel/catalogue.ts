@@ -764,6 +764,33 @@ export const CATALOGUE = {
     message: 'The upload needs the approval of a second person: {reason}',
     hint: 'Submit it with `stagedoor upload submit ID` if that was not done; then another member approves it in the console or with `stagedoor upload approve ID`.',
   },
+  review_incomplete: {
+    sqlstates: ['SD650'],
+    status: 409,
+    exit: 5,
+    retryable: false,
+    message: 'The change is not approved as its review policy asks: {missing}',
+    hint: 'Somebody who is still needed approves it: `stagedoor change reviews` shows who has approved, who counts, and which rule asks for more.',
+    apiHint:
+      'Somebody who is still needed approves it: GET /api/v1/changes/{change}/reviews shows who has approved, who counts, and which rule asks for more.',
+  },
+  review_repeated: {
+    sqlstates: ['SD651'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'You have approved this change already: {missing}',
+    hint: 'The approval of one person counts once: somebody else approves it.',
+  },
+  review_policy_not_found: {
+    sqlstates: ['SD652'],
+    status: 404,
+    exit: 8,
+    retryable: false,
+    message: 'There is no {what}',
+    hint: '`stagedoor policy list` and `stagedoor group list` show what there is.',
+    apiHint: 'GET /api/v1/review-policies and GET /api/v1/groups show what there is.',
+  },
   undo_expired: {
     sqlstates: ['SD609'],
     status: 409,

@@ -181,6 +181,7 @@ it('lets agents execute nothing that decides', async () => {
     // What the rows of a plan of theirs are called.
     'iu_core.fn_ingest_plan_row_names(uuid,integer[],integer[])',
     'iu_core.fn_ingest_plan_stale(uuid,integer)',
+    'iu_core.fn_ingest_risk(uuid)',
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',
     'iu_core.fn_iu_staging_checklist_items(jsonb)',
@@ -193,6 +194,8 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_my_token_creator()',
     'iu_core.fn_my_token_names(text[])',
     'iu_core.fn_my_workspaces()',
+    // What its own changes need, and who has approved.
+    'iu_core.fn_review_requirement(uuid)',
     'iu_core.fn_search_allowed_ids(uuid,jsonb,integer)',
     'iu_core.fn_search_documents(uuid,text[])',
     'iu_core.fn_search_filter_chunks(uuid,jsonb,uuid[])',

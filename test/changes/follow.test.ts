@@ -76,6 +76,7 @@ describe('the change of an upload', () => {
       `opened ${operator}`,
       expect.stringMatching(/^planned /),
       `status draft open ${operator}`,
+      `reviewed ${reviewer}`,
       `status open approved ${reviewer}`,
       expect.stringMatching(/^status approved promoted /),
       expect.stringMatching(/^status promoted undone /),
@@ -85,7 +86,12 @@ describe('the change of an upload', () => {
         where event_domain = 'change' and event_subject_ref = (select change_id::text from iu_core.change where subject_id = $1) order by seq`,
       [plan.upload_id],
     )
-    expect(events.map(({ event_type }) => event_type)).toEqual(['opened', ...Array(4).fill('status_changed')])
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'opened',
+      'status_changed',
+      'reviewed',
+      ...Array(3).fill('status_changed'),
+    ])
     expect(await differences()).toEqual([])
   })
 
@@ -156,6 +162,7 @@ describe('the change of a record', () => {
     ])
     expect(await historyOf(id)).toEqual([
       `opened ${agent.actor}`,
+      `reviewed ${reviewer.actor}`,
       `status open approved ${reviewer.actor}`,
       `status approved promoted ${backEnd.actor}`,
     ])
