@@ -3,14 +3,21 @@ import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { Watchdog } from './test-watchdog.mjs'
 
-/** A test and a hook may each take 5 minutes (vitest.config.ts), and hooks say nothing when they begin. */
+/** A test and a hook may each take this long (vitest.config.ts), and hooks say nothing when they begin. */
+const LIMIT_MS = process.env.CI === 'true' && process.env.TEST_LENGTH !== 'long' ? 120_000 : 300_000
 const IDLE_MS = Number(process.env.STAGEDOOR_TEST_IDLE_MS || 60_000)
-const STALL_MS = Number(process.env.STAGEDOOR_TEST_STALL_MS || 11 * 60_000)
+const STALL_MS = Number(process.env.STAGEDOOR_TEST_STALL_MS || 2 * LIMIT_MS + 60_000)
 
 export default class TestReporter {
   #expected = []
+  #ended = []
   #stuck
-  #watchdog = new Watchdog({ idleMs: IDLE_MS, stallMs: STALL_MS, onStuck: (stuck) => this.#onStuck(stuck) })
+  #watchdog = new Watchdog({
+    idleMs: IDLE_MS,
+    stallMs: STALL_MS,
+    onStuck: (stuck) => this.#onStuck(stuck),
+    onSlow: ({ what, seconds }) => console.error(`Still running after ${seconds} s: ${what}`),
+  })
 
   onTestRunStart(specifications) {
     this.#expected = specifications.map(({ project, moduleId }) => ({
@@ -18,6 +25,7 @@ export default class TestReporter {
       file: relative(project.vitest.config.root, moduleId),
     }))
     this.#watchdog.begin(specifications.length)
+    process.once('SIGTERM', () => this.#onCutOff())
   }
 
   onTestModuleQueued(module) {
@@ -34,11 +42,16 @@ export default class TestReporter {
 
   onTestModuleEnd(module) {
     this.#watchdog.fileEnded(nameOf(module))
+    this.#ended.push(module)
   }
 
   onTestRunEnd(modules, unhandledErrors) {
     this.#watchdog.end()
-    const report = { passed: 0, failed: 0, skipped: 0, otherRun: 0, files: [] }
+    this.#writeReport(modules, unhandledErrors)
+  }
+
+  #writeReport(modules, unhandledErrors) {
+    const report = { passed: 0, failed: 0, skipped: 0, otherRun: 0, unfinished: 0, files: [] }
     for (const module of modules) {
       const { failed: failedBefore, passed: passedBefore } = report
       for (const test of module.children.allTests()) report[outcome(test)]++
@@ -65,6 +78,12 @@ export default class TestReporter {
     writeFileSync(process.env.STAGEDOOR_TEST_REPORT, JSON.stringify({ ...report, errors, stuck }))
   }
 
+  /** `timeout` in .ci/run ends a run that takes too long. */
+  #onCutOff() {
+    console.error(`\nThe run was cut off; running:\n  ${this.#watchdog.running().join('\n  ') || 'nothing'}`)
+    process.exit(143)
+  }
+
   #onStuck(stuck) {
     // A worker that blocked a test once fails the run, whatever comes later.
     if (this.#stuck?.isIdle !== false) this.#stuck = stuck
@@ -72,6 +91,10 @@ export default class TestReporter {
     console.error(
       `\nVitest's workers did not answer for ${stuck.seconds} s and were killed (scripts/test-watchdog.mjs); ${where}`,
     )
+    // Vitest waits for ever for a worker that died without its notice.
+    if (stuck.workers > 0) return
+    this.#writeReport(this.#ended, [])
+    process.exit(1)
   }
 }
 
@@ -94,6 +117,8 @@ function isNotOfWorker({ message }) {
 
 function outcome(test) {
   const { state } = test.result()
+  // Its worker was killed: the file counts as failed.
+  if (state === 'pending') return 'unfinished'
   if (state === 'passed' || state === 'failed') return state
   return belongsToOtherRun(test) ? 'otherRun' : 'skipped'
 }

@@ -12,6 +12,8 @@ const VITEST = 'node_modules/vitest/vitest.mjs'
 const REPORTER = fileURLToPath(new URL('test-reporter.mjs', import.meta.url))
 /** More than these have one cause, which is not chance. */
 const MAX_UNSTABLE_FILES = 2
+/** Where workers were killed because one did not answer, the files that the others ran fail with it. */
+const MAX_KILLED_FILES = 6
 const TEST_FILE = /\.test\.tsx?$/
 
 /** Vitest's options whose value is a word of its own, and so looks like a path to a test. */
@@ -61,14 +63,15 @@ export async function runTests({
 }
 
 /**
- * In CI up to MAX_UNSTABLE_FILES files that failed are run once more, alone on the machine. If all pass now, the run has passed
- * and they are listed as UNSTABLE: their first failure is in the output, and is a bug of the test or of the product. Undefined
- * where that does not apply, or where a file failed again.
+ * In CI up to MAX_UNSTABLE_FILES files that failed, or the few that were killed, are run once more, alone on the machine. If all
+ * pass now, the run has passed and they are listed as UNSTABLE: their first failure is in the output, and is a bug of the test or of
+ * the product. Undefined where that does not apply, or where a file failed again.
  */
 async function runFailedAgain({ results }, run) {
   const files = results?.files.filter(({ failed }) => failed > 0) ?? []
-  if (files.length === 0 || files.length > MAX_UNSTABLE_FILES || results.errors > 0 || results.stuck)
-    return undefined
+  const most = results?.stuck ? MAX_KILLED_FILES : MAX_UNSTABLE_FILES
+  const errors = results?.stuck?.otherErrors ?? results?.errors
+  if (files.length === 0 || files.length > most || errors > 0) return undefined
   let total = results.passed
   for (const { project, file, passed } of files) {
     console.log(`\n${project} ${file} failed. It runs once more, alone.`)
@@ -76,7 +79,7 @@ async function runFailedAgain({ results }, run) {
     if (again.code !== 0 || !again.results || again.results.failed > 0) return undefined
     total += again.results.passed - passed
   }
-  return { code: 0, results: { ...results, passed: total, failed: 0 }, files }
+  return { code: 0, results: { ...results, passed: total, failed: 0, stuck: undefined }, files }
 }
 
 function vitestArgs(argv, notRun) {

@@ -8,6 +8,8 @@ import { execFileSync } from 'node:child_process'
 const WORKER = 'vitest/dist/workers/'
 /** On a busy machine a worker takes minutes to start. */
 const START_FACTOR = 5
+/** What runs for longer is named, and again each time that this time has passed: a run that is cut off later says where it was. */
+const NOTE_MS = 60_000
 
 export class Watchdog {
   #running = new Map()
@@ -17,12 +19,13 @@ export class Watchdog {
 
   /**
    * `idleMs`: how long vitest may do nothing after all files have ended, and START_FACTOR times that while it starts workers for
-   * more of them; `stallMs`: how long nothing may happen while files run.
+   * more of them; `stallMs`: how long nothing may happen while files run. `onSlow` is told what has run for NOTE_MS.
    */
-  constructor({ idleMs, stallMs, onStuck }) {
+  constructor({ idleMs, stallMs, onStuck, onSlow }) {
     this.idleMs = idleMs
     this.stallMs = stallMs
     this.onStuck = onStuck
+    this.onSlow = onSlow
   }
 
   begin(files) {
@@ -37,18 +40,15 @@ export class Watchdog {
 
   fileBegan(file) {
     this.#toBegin--
-    this.#running.set(file, undefined)
-    this.#lastChange = performance.now()
+    this.#now(file, undefined)
   }
 
   testBegan(file, name) {
-    this.#running.set(file, name)
-    this.#lastChange = performance.now()
+    this.#now(file, name)
   }
 
   testEnded(file) {
-    this.#running.set(file, undefined)
-    this.#lastChange = performance.now()
+    this.#now(file, undefined)
   }
 
   fileEnded(file) {
@@ -56,19 +56,44 @@ export class Watchdog {
     this.#lastChange = performance.now()
   }
 
+  /** Each file that runs, with the test that it is at. */
+  running() {
+    return [...this.#running].map(([file, { test }]) => (test === undefined ? file : `${file} > ${test}`))
+  }
+
+  #now(file, test) {
+    const since = performance.now()
+    this.#running.set(file, { test, since, notes: 0 })
+    this.#lastChange = since
+  }
+
+  #noteSlow() {
+    for (const [file, at] of this.#running) {
+      const ms = performance.now() - at.since
+      if (ms < NOTE_MS * (at.notes + 1)) continue
+      at.notes++
+      this.onSlow?.({
+        what: at.test === undefined ? file : `${file} > ${at.test}`,
+        seconds: Math.round(ms / 1000),
+      })
+    }
+  }
+
   #check() {
+    this.#noteSlow()
     const quietMs = performance.now() - this.#lastChange
     const isIdle = this.#running.size === 0
     const idleMs = this.idleMs * (this.#toBegin > 0 ? START_FACTOR : 1)
     if (quietMs < (isIdle ? idleMs : this.stallMs)) return
     const workers = workerProcesses()
-    if (workers.length === 0) return
-    const running = [...this.#running].map(([file, test]) =>
-      test === undefined ? file : `${file} > ${test}`,
-    )
     this.#lastChange = performance.now()
     for (const pid of workers) process.kill(pid, 'SIGKILL')
-    this.onStuck({ isIdle, running, seconds: Math.round(quietMs / 1000) })
+    this.onStuck({
+      isIdle,
+      running: this.running(),
+      seconds: Math.round(quietMs / 1000),
+      workers: workers.length,
+    })
   }
 }
 

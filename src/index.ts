@@ -3,6 +3,17 @@ export { createStagedoor, type Stagedoor, type StagedoorOptions } from './app/st
 export type { Trace } from './app/trace.ts'
 export type { Units } from './app/units.ts'
 export type { Work, WorkOptions } from './app/work.ts'
+export type { ChangeEdit, ChangeFilter, Reviewers } from './changes/changes.ts'
+export type { CommentPage, NewComment } from './changes/comments.ts'
+export type { Changes } from './changes/library.ts'
+export type {
+  Change,
+  ChangeComment,
+  ChangeDifference,
+  ChangeHistoryEntry,
+  ChangeSummary,
+  CommentEdit,
+} from './changes/shapes.ts'
 export type { Backfill, Consumer, Dispatch, Evidence, NewConsumer } from './events/consumers.ts'
 export type { Consumers, Review, Routes } from './events/library.ts'
 export type { NewEvent, OutboxEvent } from './events/outbox.ts'

@@ -11,7 +11,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['kernel'],
   ['runtime'],
   ['gates', 'access'],
-  ['staging', 'ingest', 'events', 'jobs', 'executions', 'units', 'search'],
+  ['staging', 'ingest', 'events', 'jobs', 'executions', 'units', 'search', 'changes'],
   ['app'],
   ['http', 'mcp'],
   ['cli'],

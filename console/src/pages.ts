@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { redirectTo } from './frame/redirect.tsx'
 import type { Stage } from './stages.ts'
 
 /** Gets the named parts of its path. */
@@ -21,6 +22,12 @@ export const PAGES: readonly Page[] = [
 
   // Held: changes, uploads, records
   {
+    path: '/changes',
+    title: 'Changes',
+    stage: 'held',
+    lazy: () => import('./review/review-page.tsx').then((m) => m.ReviewPage),
+  },
+  {
     path: '/uploads',
     title: 'Uploads',
     stage: 'held',
@@ -32,26 +39,130 @@ export const PAGES: readonly Page[] = [
     lazy: () => import('./upload/upload-page.tsx').then((m) => m.UploadPage),
   },
   {
-    path: '/review',
-    title: 'Review',
+    path: '/records',
+    title: 'Records',
     stage: 'held',
-    lazy: () => import('./review/review-page.tsx').then((m) => m.ReviewPage),
+    lazy: () => import('./records/records-page.tsx').then((m) => m.RecordsPage),
   },
   {
-    path: '/review/:id',
-    title: 'Review',
-    lazy: () => import('./review/record-page.tsx').then((m) => m.RecordPage),
+    path: '/records/:id',
+    title: 'Record',
+    lazy: () => import('./records/record-page.tsx').then((m) => m.RecordPage),
   },
+  { path: '/review', title: 'Changes', lazy: async () => redirectTo(() => '/changes') },
+  { path: '/review/:id', title: 'Record', lazy: async () => redirectTo(({ id }) => `/records/${id}`) },
 
   // Production: promotions, units
+  {
+    path: '/units',
+    title: 'Units',
+    stage: 'production',
+    lazy: () => import('./units/units-page.tsx').then((m) => m.UnitsPage),
+  },
+  {
+    path: '/units/:id',
+    title: 'Unit',
+    lazy: () => import('./units/unit-page.tsx').then((m) => m.UnitPage),
+  },
+  {
+    path: '/documents/:id',
+    title: 'Document',
+    lazy: () => import('./units/document-page.tsx').then((m) => m.DocumentPage),
+  },
+  {
+    path: '/marks/:id',
+    title: 'Cut of a document',
+    lazy: () => import('./units/marking-page.tsx').then((m) => m.MarkingPage),
+  },
 
   // Signals: events, consumers, jobs
+  {
+    path: '/events',
+    title: 'Events',
+    stage: 'signals',
+    lazy: () => import('./events/events-page.tsx').then((m) => m.EventsPage),
+  },
+  {
+    path: '/events/:id',
+    title: 'Event',
+    lazy: () => import('./events/event-page.tsx').then((m) => m.EventPage),
+  },
+  {
+    path: '/consumers',
+    title: 'Consumers',
+    stage: 'signals',
+    lazy: () => import('./consumers/consumers-page.tsx').then((m) => m.ConsumersPage),
+  },
+  {
+    path: '/consumers/:id',
+    title: 'Consumer',
+    lazy: () => import('./consumers/consumer-page.tsx').then((m) => m.ConsumerPage),
+  },
+  {
+    path: '/routes',
+    title: 'Routes',
+    lazy: () => import('./consumers/consumers-page.tsx').then((m) => m.RoutesPage),
+  },
+  {
+    path: '/routes/:code',
+    title: 'Route',
+    lazy: () => import('./consumers/route-page.tsx').then((m) => m.RoutePage),
+  },
+  { path: '/jobs', title: 'Jobs', stage: 'signals', lazy: () => import('./jobs/jobs-page.tsx') },
+  { path: '/jobs/:id', title: 'Job', lazy: () => import('./jobs/job-page.tsx') },
+  { path: '/dead-letters', title: 'Dead letters', lazy: () => import('./jobs/dead-letters-page.tsx') },
+  { path: '/schedules', title: 'Schedules', lazy: () => import('./jobs/schedules-page.tsx') },
 
   // Work: executions, playbooks
+  {
+    path: '/executions',
+    title: 'Executions',
+    stage: 'work',
+    lazy: () => import('./executions/executions-page.tsx'),
+  },
+  { path: '/executions/:id', title: 'Execution', lazy: () => import('./executions/execution-page.tsx') },
+  {
+    path: '/playbooks',
+    title: 'Playbooks',
+    stage: 'work',
+    lazy: () => import('./playbooks/playbooks-page.tsx'),
+  },
+  { path: '/playbooks/:name', title: 'Playbook', lazy: () => import('./playbooks/playbook-page.tsx') },
 
   // Projections: search
+  {
+    path: '/search',
+    title: 'Search',
+    stage: 'projections',
+    lazy: () => import('./search/search-page.tsx').then((m) => m.SearchPage),
+  },
 
   // System: health, settings, docs
+  { path: '/health', title: 'Health', stage: 'system', lazy: () => import('./health/health-page.tsx') },
+  {
+    path: '/settings',
+    title: 'Settings',
+    stage: 'system',
+    lazy: () => import('./settings/datasets-page.tsx'),
+  },
+  {
+    path: '/settings/members',
+    title: 'Members',
+    lazy: () => import('./settings/members-page.tsx').then((m) => m.MembersPage),
+  },
+  {
+    path: '/settings/tokens',
+    title: 'Tokens',
+    lazy: () => import('./settings/tokens-page.tsx').then((m) => m.TokensPage),
+  },
+  {
+    path: '/settings/sessions',
+    title: 'Your sign-ins',
+    lazy: () => import('./settings/sessions-page.tsx').then((m) => m.SessionsPage),
+  },
+  { path: '/settings/datasets', title: 'Datasets', lazy: () => import('./settings/datasets-page.tsx') },
+  { path: '/settings/webhooks', title: 'Webhooks', lazy: () => import('./settings/webhooks-page.tsx') },
+  { path: '/settings/limits', title: 'Limits', lazy: () => import('./settings/limits-page.tsx') },
   {
     path: '/docs',
     title: 'Docs',

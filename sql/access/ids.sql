@@ -1,7 +1,7 @@
 -- Lookup of an id, or of its beginning, over all kinds of things.
 
 -- Finds what has an id that begins with p_prefix: for people who type the first characters of an id, and for errors such as
--- "that is a staging record". The prefix of a uuid is a range of its index; the same holds for execution ids of each possible
+-- "that is a staging record"; `#128` and `128` find the change with that number. The prefix of a uuid is a range of its index; the same holds for execution ids of each possible
 -- length. Returns at most ten of each kind. `last` returns the newest of each kind, because ids are ordered by time, and as
 -- `real_upload` the newest upload that is no dry run. For our own command line under dot_executor, which may see all of them anyway.
 create or replace function iu_core.fn_id_find(p_prefix text) returns table (kind text, id text)
@@ -17,7 +17,17 @@ begin
   if p_prefix is null then
     raise exception using errcode = 'SD001', message = 'An id or the beginning of one is needed, not NULL';
   end if;
+  -- The number of a change is its upload or record, too.
+  if p_prefix ~ '^#?[1-9][0-9]{0,8}$' then
+    return query
+      select k.kind, k.id::text
+        from iu_core.change c,
+             lateral (values ('change', c.change_id), (case c.kind when 'upload' then 'upload' else 'record' end, c.subject_id)) as k (kind, id)
+       where c.number = ltrim(p_prefix, '#')::integer
+       limit 10;
+  end if;
   if p_prefix = 'last' then
+    return query (select 'change', c.change_id::text from iu_core.change c order by c.change_id desc limit 1);
     return query (select 'upload', u.upload_id::text from iu_core.ingest_upload u order by u.upload_id desc limit 1);
     return query (select 'real_upload', u.upload_id::text from iu_core.ingest_upload u where u.run_mode <> 'FULL_DRY_RUN' order by u.upload_id desc limit 1);
     return query (select 'record', r.staging_record_id::text from iu_core.iu_staging_record r order by r.staging_record_id desc limit 1);
@@ -48,6 +58,8 @@ begin
   end if;
   v_from := rpad(v_hex, 32, '0')::uuid;
   v_to := rpad(v_hex, 32, 'f')::uuid;
+  return query (select 'change', c.change_id::text from iu_core.change c where c.change_id between v_from and v_to limit 10);
+  return query (select 'comment', c.comment_id::text from iu_core.change_comment c where c.comment_id between v_from and v_to limit 10);
   return query (select 'upload', u.upload_id::text from iu_core.ingest_upload u where u.upload_id between v_from and v_to limit 10);
   return query (select 'record', r.staging_record_id::text from iu_core.iu_staging_record r where r.staging_record_id between v_from and v_to limit 10);
   return query

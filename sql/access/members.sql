@@ -40,7 +40,7 @@ as $$
    limit 1
 $$;
 
-grant execute on function iu_core.fn_member_find(text, text, uuid) to dot_executor;
+grant execute on function iu_core.fn_member_find(text, text, uuid) to dot_executor, service_role;
 
 -- The workspaces of the actor, with their names and the actor's application role there. It takes no argument, so nothing can be
 -- forged. to_jsonb reads columns that a user's own tables may not have.
@@ -54,10 +54,167 @@ as $$
     join public.workspaces w on w.id = m.workspace_id
    where m.user_id::text = (select iu_core.fn_actor())
      and iu_core.fn_member_role(w.id, m.user_id::text) is not null
+  union all
+  -- A machine token is a member of its workspace.
+  select w.id, to_jsonb(w.*) ->> 'name', t.role, t.name
+    from iu_core.machine_token t
+    join public.workspaces w on w.id = t.workspace_id
+   where t.subject = (select iu_core.fn_actor()) and t.revoked_at is null and t.expires_at > clock_timestamp()
 $$;
 
 grant execute on function iu_core.fn_my_memberships() to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The members of a workspace and their roles. For all of its members.
+create or replace function iu_core.fn_member_list(p_workspace_id uuid)
+returns table (workspace_id uuid, workspace text, user_id text, display_name text, role text, database_role text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  return query
+  select m.workspace_id, to_jsonb(w.*) ->> 'name', m.user_id::text, to_jsonb(m.*) ->> 'display_name', a.app_role, a.database_role::text
+    from public.workspace_members m
+    join public.workspaces w on w.id = m.workspace_id
+    join iu_core.app_role a on a.app_role = iu_core.fn_member_role(m.workspace_id, m.user_id::text)
+   where m.workspace_id = p_workspace_id
+   order by lower(coalesce(to_jsonb(m.*) ->> 'display_name', m.user_id::text)), m.user_id::text;
+end $$;
+
+grant execute on function iu_core.fn_member_list(uuid) to dot_executor, service_role, authenticated, stagedoor_reviewer;
+
+-- Adds a member, or changes the role or the name of one. For administrators of the workspace. In a members table of the user's own
+-- only the role changes (in iu_core.workspace_member_role), and the person must be in that table. The last administrator of a workspace
+-- keeps that role.
+create or replace function iu_core.fn_member_set(p_workspace_id uuid, p_user_id text, p_app_role text, p_display_name text default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  if p_workspace_id is null or not exists (select from iu_core.app_role where app_role = p_app_role) then
+    raise exception using errcode = 'SD001', message = format('%L is not a role: viewer, operator, reviewer, admin or agent', p_app_role);
+  end if;
+  perform iu_core.fn_member_write(p_workspace_id, p_user_id, p_app_role, p_display_name);
+end $$;
+
+grant execute on function iu_core.fn_member_set(uuid, text, text, text) to service_role, dot_executor, stagedoor_reviewer;
+
+-- Removes a member; whoever is then in no workspace is signed out. The last administrator stays, and so do members in a table of the
+-- user's own, where its owner deletes the row. Returns how many live tokens that they created in the workspace go on working.
+create or replace function iu_core.fn_member_delete(p_workspace_id uuid, p_user_id text) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  perform iu_core.fn_require_own_members('Delete the row there');
+  perform iu_core.fn_require_not_last_admin(p_workspace_id, p_user_id);
+  delete from public.workspace_members m where m.workspace_id = p_workspace_id and m.user_id::text = p_user_id;
+  if not found then
+    raise exception using errcode = 'SD210', message = format('There is no member %s in this workspace', p_user_id),
+      detail = json_build_object('what', 'member ' || coalesce(p_user_id, 'NULL'))::text;
+  end if;
+  delete from iu_core.workspace_member_role r where r.workspace_id = p_workspace_id and r.user_id = p_user_id;
+  if not exists (select from public.workspace_members m where m.user_id::text = p_user_id) then
+    perform iu_core.fn_session_revoke(p_user_id);
+  end if;
+  perform iu_core.fn_event_emit('system', 'member_removed', p_event_subject_ref => p_user_id, p_workspace_id => p_workspace_id);
+  return (select count(*) from iu_core.machine_token t
+           where t.workspace_id = p_workspace_id and t.created_by = p_user_id and t.revoked_at is null and t.expires_at > clock_timestamp());
+end $$;
+
+grant execute on function iu_core.fn_member_delete(uuid, text) to service_role, dot_executor, stagedoor_reviewer;
+
+-- Writes a member's row. p_by is the person where the back end acts for one. Internal: callers have checked the right and the role.
+create or replace function iu_core.fn_member_write(p_workspace_id uuid, p_user_id text, p_app_role text, p_display_name text, p_by text default null)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_before text := iu_core.fn_member_role(p_workspace_id, p_user_id);
+begin
+  perform iu_core.fn_require_workspace(p_workspace_id);
+  if p_user_id is null or length(p_user_id) not between 1 and 255 or p_user_id ~ '[\u0001-\u001f\u007f-\u009f]' or starts_with(p_user_id, 'token:') then
+    raise exception using
+      errcode = 'SD001',
+      message = 'The id of a member is the subject (sub) at sign-in: up to 255 characters, no control characters, not token:…';
+  end if;
+  if length(p_display_name) > 255 or p_display_name ~ '[\u0001-\u001f\u007f-\u009f]' then
+    raise exception using errcode = 'SD001', message = 'The name of a member has at most 255 characters and no control characters';
+  end if;
+  if p_app_role <> 'admin' then
+    perform iu_core.fn_require_not_last_admin(p_workspace_id, p_user_id);
+  end if;
+  if iu_core.fn_members_are_ours() then
+    -- As a literal, because user_id is a uuid in databases where something depends on that column (0022).
+    execute format(
+      'insert into public.workspace_members as m (workspace_id, user_id, role, display_name) values ($1, %L, $2, $3)
+       on conflict (workspace_id, user_id) do update
+          set role = excluded.role, display_name = coalesce(excluded.display_name, m.display_name)', p_user_id)
+    using p_workspace_id, p_app_role, nullif(btrim(p_display_name), '');
+    -- A mapping from an earlier time would have precedence.
+    delete from iu_core.workspace_member_role r where r.workspace_id = p_workspace_id and r.user_id = p_user_id;
+  else
+    if not exists (select from public.workspace_members m where m.workspace_id = p_workspace_id and m.user_id::text = p_user_id) then
+      raise exception using
+        errcode = 'SD207',
+        message = format('There is no %s in public.workspace_members for this workspace, and that table is your own', p_user_id),
+        hint = 'Add the row there; then its role can be set here.';
+    end if;
+    insert into iu_core.workspace_member_role (workspace_id, user_id, app_role) values (p_workspace_id, p_user_id, p_app_role)
+    on conflict (workspace_id, user_id) do update set app_role = excluded.app_role;
+  end if;
+  if v_before is distinct from p_app_role then
+    perform iu_core.fn_event_emit('system', case when v_before is null then 'member_added' else 'member_changed' end,
+      p_event_subject_ref => p_user_id, p_workspace_id => p_workspace_id, p_actor => p_by,
+      p_safe_payload => jsonb_build_object('role', p_app_role, 'role_before', v_before));
+  end if;
+end $$;
+
+-- Raises if the person is the only administrator of the workspace. It holds a lock until the end of the transaction, so that two
+-- administrators cannot take the role from each other at once. Internal.
+create or replace function iu_core.fn_require_not_last_admin(p_workspace_id uuid, p_user_id text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('iu_core.member ' || p_workspace_id, 0));
+  if iu_core.fn_member_role(p_workspace_id, p_user_id) = 'admin'
+     and not exists (select from public.workspace_members m
+                      where m.workspace_id = p_workspace_id and m.user_id::text <> p_user_id
+                        and iu_core.fn_member_role(m.workspace_id, m.user_id::text) = 'admin') then
+    raise exception using
+      errcode = 'SD206',
+      message = format('%s is the last administrator of this workspace', p_user_id),
+      detail = json_build_object('member', p_user_id)::text;
+  end if;
+end $$;
+
+-- Whether public.workspace_members is the product's table and not the user's own. Internal.
+create or replace function iu_core.fn_members_are_ours() returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select c.relowner = 'workflow_admin'::regrole from pg_class c where c.oid = 'public.workspace_members'::regclass
+$$;
+
+-- Raises if public.workspace_members is the user's own table, with what to do there. Internal.
+create or replace function iu_core.fn_require_own_members(p_remedy text) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not iu_core.fn_members_are_ours() then
+    raise exception using
+      errcode = 'SD207',
+      message = 'public.workspace_members is a table of your own, which Stagedoor only reads. ' || p_remedy,
+      hint = 'Add and remove members where your application does; roles can be changed here.';
+  end if;
+end $$;
 
 -- Creates a first workspace with one member for each application role. For the embedded server, where nothing else creates
 -- them. Administrators only. Does nothing if a workspace exists.

@@ -126,8 +126,8 @@ as $$
 $$;
 
 -- Ends commands: each moves from its table to the inbox of its execution, if it still has the lease under which it ran. Returns
--- the accepted ids. Takes an array of {command_id, lease_epoch, status, result, error, retryable}. Locks in the order of ids,
--- as every function that locks several.
+-- the accepted ids. Takes an array of {command_id, lease_epoch, status, result, error, retryable, ms}. Locks in the order of ids,
+-- as every function that locks several. The log names the process that ran a command and for how long (ms).
 create or replace function noetl.fn_command_end(p_engine uuid, p_outcomes jsonb) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -135,26 +135,28 @@ as $$
 declare
   v_counted text[];
   v_shards text;
+  v_worker text := (select coalesce(e.name, e.engine_id::text) from noetl.engine e where e.engine_id = p_engine);
 begin
   if jsonb_typeof(p_outcomes) is distinct from 'array' then
     raise exception using errcode = 'SD001', message = 'fn_command_end takes a JSON array of outcomes';
   end if;
   with given as materialized (
     select o.* from jsonb_to_recordset(p_outcomes) as o (
-      command_id text, lease_epoch integer, status text, result jsonb, error text, retryable boolean)
+      command_id text, lease_epoch integer, status text, result jsonb, error text, retryable boolean, ms integer)
   ), held as materialized (
-    select c.command_id, g.status, g.result, g.error, g.retryable
+    select c.command_id, g.status, g.result, g.error, g.retryable, g.ms
       from given g join noetl.command c on c.command_id = g.command_id
      where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch and g.status in ('completed', 'failed')
      order by c.command_id for update of c
   ), removed as (
     delete from noetl.command c using held h where c.command_id = h.command_id
-    returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable
+    returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable, h.ms
   ), delivered as (
     insert into noetl.inbox (execution_id, shard_id, kind, body)
     select g.execution_id, g.shard_id, 'command_ended', jsonb_build_object(
              'command_id', g.command_id, 'node_id', g.node_id, 'loop_id', g.loop_id::text, 'index', g.item_index,
-             'attempt', g.attempt, 'status', g.status, 'result', g.result, 'error', g.error, 'retryable', coalesce(g.retryable, true))
+             'attempt', g.attempt, 'status', g.status, 'result', g.result, 'error', g.error, 'retryable', coalesce(g.retryable, true),
+             'worker', v_worker, 'ms', g.ms)
       from removed g
   )
   select array_agg(g.command_id), string_agg(distinct g.shard_id::text, ',') into v_counted, v_shards from removed g;
@@ -193,3 +195,25 @@ as $$
 $$;
 
 grant execute on function noetl.fn_command_is_dispatched(bigint, text) to dot_executor;
+
+-- What processes run of an execution right now: steps and items that an engine claimed, longest first. Those who see the execution see
+-- it, without its scope; a step that runs where its execution is driven is in the log only.
+create or replace function noetl.fn_execution_running(p_execution_id bigint, p_limit integer default 200)
+returns table (node_id text, step text, index integer, attempt integer, worker text, started_at timestamptz)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'read');
+  if p_limit is null or p_limit not between 1 and 1000 then
+    raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 1000';
+  end if;
+  return query
+  select c.node_id, c.node_name, c.item_index, c.attempt::integer, coalesce(e.name, e.engine_id::text), c.started_at
+    from noetl.command c join noetl.engine e on e.engine_id = c.leased_by
+   where c.execution_id = p_execution_id
+   order by c.started_at, c.command_id limit p_limit;
+end $$;
+
+grant execute on function noetl.fn_execution_running(bigint, integer) to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;

@@ -86,6 +86,23 @@ end $$;
 
 grant execute on function noetl.fn_engine_heartbeat(uuid) to dot_executor;
 
+-- The engines that are registered, and whether each still holds its lease. For whoever operates some workspace.
+create or replace function noetl.fn_engines()
+returns table (engine_id uuid, name text, drives boolean, runs boolean, handlers text[], registered_by text, started_at timestamptz,
+               heartbeat_at timestamptz, leased_until timestamptz, is_alive boolean)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member_somewhere('operate');
+  return query
+    select e.engine_id, e.name, e.drives, e.runs, e.handlers, e.registered_by, e.started_at, e.heartbeat_at, e.leased_until,
+           e.leased_until > clock_timestamp()
+      from noetl.engine e order by e.started_at, e.engine_id limit 1000;
+end $$;
+
+grant execute on function noetl.fn_engines() to dot_executor, service_role, authenticated, stagedoor_reviewer;
+
 -- Releases shards. From here on, flushes of their former engine are refused.
 create or replace function noetl.fn_engine_release_shards(p_engine uuid, p_shards smallint[]) returns void
 language sql security definer

@@ -369,6 +369,28 @@ select s.execution_id, c.path, c.version, s.catalog_id, s.parent_execution_id, s
 
 grant select on noetl.v_execution to authenticated, stagedoor_agent, stagedoor_reviewer, service_role, dot_executor;
 
+-- An execution whose first event is logged and that is not projected yet, for those who will see it: row-level security asks for the
+-- projected row, so that members would be told for a moment that what they just started does not exist. No row: it is projected.
+create or replace function noetl.fn_execution_starting(p_execution_id bigint)
+returns table (
+  execution_id bigint, playbook text, version integer, parent_execution_id bigint, workspace_id uuid, started_by text, created_at timestamptz
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'read');
+  return query
+  select e.execution_id, e.meta ->> 'playbook', (e.meta ->> 'version')::integer, e.parent_execution_id, (e.meta ->> 'workspace_id')::uuid,
+         e.meta ->> 'started_by', e.created_at
+    from noetl.event e
+   where e.execution_id = p_execution_id and e.seq = 1
+     and not exists (select from noetl.execution x where x.execution_id = e.execution_id);
+end $$;
+
+grant execute on function noetl.fn_execution_starting(bigint) to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;
+
 -- The log's events about step entries, one row for each event; events of loop items are left out. Query it for one execution.
 -- retrying: an attempt failed and will be retried. The status of a loop is that of its fan-in: complete, partial or failed.
 create or replace view noetl.v_execution_entry with (security_invoker = true) as

@@ -126,3 +126,106 @@ begin
 end $$;
 
 grant execute on function noetl.fn_loop_scope(bigint, bigint) to dot_executor;
+
+-- Items of a loop for people, in the order of the collection, after the index p_after: which are done, failed or still open, with
+-- their error, attempts, process and times. p_status: done, failed (with cancelled ones), open (issued, not ended) or null for all that
+-- were issued. A page is found by indexes, whatever the size of the loop; of `open` and of a status all ends of the loop are read.
+--
+-- Definer: under row-level security the expressions on `meta` could not use their indexes. Whoever does not see the execution gets
+-- the same error as for a missing one.
+create or replace function noetl.fn_loop_items(
+  p_execution_id bigint, p_loop_id text, p_status text default null, p_after integer default -1, p_limit integer default 100
+) returns table (
+  index integer, node_id text, step text, status text, key text, item jsonb, attempts integer, error text, result jsonb,
+  child_execution_id text, worker text, ms integer, issued_at timestamptz, ended_at timestamptz, seq integer
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+declare
+  -- Of a playbook's retry.
+  c_most_attempts constant integer := 100;
+  -- A larger collection is not read to show a page of its items.
+  c_most_bytes constant bigint := 1024 * 1024;
+  v_indexes integer[];
+  v_collection jsonb;
+begin
+  perform iu_core.require_member(noetl.fn_execution_workspace(p_execution_id), 'read');
+  if p_limit is null or p_limit not between 1 and 1000 or p_after is null then
+    raise exception using errcode = 'SD001', message = 'The limit must be from 1 to 1000, and p_after an index (-1: from the first)';
+  end if;
+  if p_status is not null and p_status not in ('done', 'failed', 'open') then
+    raise exception using errcode = 'SD001', message = 'The status of an item is done, failed or open';
+  end if;
+  select coalesce(s.context -> 'collection',
+                  (select b.body from noetl.result_ref r join noetl.result_body b on b.ref_id = r.ref_id
+                    where r.ref_id = regexp_replace(s.context ->> 'collection_ref', '^.*/', '')::bigint and r.bytes <= c_most_bytes))
+    into v_collection
+    from noetl.event s
+   where s.execution_id = p_execution_id and s.meta ->> 'loop_id' = p_loop_id and s.event_type = 'loop.started';
+  if not found then
+    raise exception using
+      errcode = 'SD803',
+      message = format('There is no loop %s in the execution %s', p_loop_id, p_execution_id),
+      detail = json_build_object('execution', p_execution_id::text)::text;
+  end if;
+  if p_status is null then
+    v_indexes := array(
+      select i.current_index from noetl.event i
+       where i.execution_id = p_execution_id and i.meta ->> 'loop_id' = p_loop_id
+         and i.event_type in ('loop.item', 'loop.shard.enqueued') and i.current_index > p_after
+       order by i.current_index limit p_limit);
+  elsif p_status = 'open' then
+    v_indexes := array(
+      select i.current_index from noetl.event i
+       where i.execution_id = p_execution_id and i.meta ->> 'loop_id' = p_loop_id
+         and i.event_type in ('loop.item', 'loop.shard.enqueued') and i.current_index > p_after
+         and not exists (select from noetl.event e
+                          where e.execution_id = p_execution_id and e.meta ->> 'loop_id' = p_loop_id
+                            and (e.event_type in ('command.completed', 'loop.shard.done', 'loop.shard.failed')
+                                 or e.event_type = 'command.failed' and e.meta -> 'final' = 'true')
+                            and e.current_index = i.current_index)
+         and not exists (select from noetl.event d
+                          where d.execution_id = p_execution_id and d.meta ->> 'loop_id' = p_loop_id and d.event_type = 'loop.done')
+       order by i.current_index limit p_limit);
+  else
+    v_indexes := array(
+      select distinct e.current_index from noetl.event e
+       where e.execution_id = p_execution_id and e.meta ->> 'loop_id' = p_loop_id and e.current_index > p_after
+         and case p_status when 'done' then e.event_type in ('command.completed', 'loop.shard.done')
+                           else e.event_type = 'loop.shard.failed' or e.event_type = 'command.failed' and e.meta -> 'final' = 'true' end
+         and e.event_type in ('command.completed', 'loop.shard.done', 'loop.shard.failed', 'command.failed')
+       order by 1 limit p_limit);
+  end if;
+  return query
+  select i.current_index, i.node_id, i.node_name,
+         case when e.event_type is null then 'open'
+              when e.meta -> 'cancelled' = 'true' then 'cancelled'
+              when e.event_type in ('command.completed', 'loop.shard.done') then 'done'
+              when e.event_type = 'loop.shard.failed' or e.meta -> 'final' = 'true' then 'failed'
+              else 'retrying' end,
+         i.meta ->> 'iter_key', coalesce(i.current_item, v_collection -> i.current_index),
+         greatest(1, coalesce(e.ended, 0)::integer + case when e.event_type = 'command.failed' and e.meta -> 'final' = 'false' then 1 else 0 end),
+         e.error, e.result, i.meta ->> 'child_execution_id', e.meta ->> 'worker', (e.meta ->> 'ms')::integer, i.created_at,
+         case when e.event_type <> 'command.failed' or e.meta -> 'final' = 'true' then e.created_at end, coalesce(e.seq, i.seq)
+    from unnest(v_indexes) as at (place)
+    join noetl.event i on i.execution_id = p_execution_id and i.meta ->> 'loop_id' = p_loop_id
+                      and i.event_type in ('loop.item', 'loop.shard.enqueued') and i.current_index = at.place
+    left join lateral (
+      select x.*, count(*) over () as ended
+        from (select s.* from noetl.event s
+               where s.execution_id = p_execution_id and s.event_type in ('loop.shard.done', 'loop.shard.failed')
+                 and s.meta ->> 'loop_id' = p_loop_id and s.meta ->> 'shard_id' = i.meta ->> 'shard_id'
+              union all
+              select c.* from noetl.event c
+               where c.execution_id = p_execution_id and c.event_type in ('command.completed', 'command.failed')
+                 and c.meta ->> 'command_id' = any (array(
+                       select p_execution_id || ':' || i.node_id || ':' || i.current_index || ':' || n from generate_series(1, c_most_attempts) n))
+             ) as x
+       order by x.seq desc limit 1) as e on true
+   order by i.current_index;
+end $$;
+
+grant execute on function noetl.fn_loop_items(bigint, text, text, integer, integer) to authenticated, service_role, dot_executor, stagedoor_agent, stagedoor_reviewer;

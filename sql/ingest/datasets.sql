@@ -65,6 +65,29 @@ begin
   end if;
 end $$;
 
+-- Whether a registered dataset still fits its tables, for people who operate a workspace that may use it. No rows: it does.
+create or replace function iu_core.fn_ingest_dataset_check(p_dataset text, p_workspace_id uuid)
+returns table (problem text, remedy text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_definition jsonb;
+begin
+  perform iu_core.require_member(p_workspace_id, 'operate');
+  select d.definition into v_definition from iu_core.ingest_dataset d
+   where d.dataset = p_dataset and coalesce(d.workspace_id = p_workspace_id, true);
+  if not found then
+    raise exception using
+      errcode = 'SD604',
+      message = format('There is no dataset %s', coalesce(p_dataset, 'NULL')),
+      detail = json_build_object('dataset', p_dataset)::text;
+  end if;
+  return query select p.problem, p.remedy from iu_core.fn_ingest_dataset_problems(v_definition, p_workspace_id) p;
+end $$;
+
+grant execute on function iu_core.fn_ingest_dataset_check(text, uuid) to authenticated, stagedoor_reviewer, service_role, dot_executor;
+
 -- What is missing for a declaration to fit its tables: a table, a column, a unique key, a right or a workspace; all of it, each
 -- with the statement that fixes it, if there is one. In this order the statements are one script. No rows: the dataset can be
 -- registered. Reads the catalogue only, so that it knows tables that we may not use yet. For workflow_admin.

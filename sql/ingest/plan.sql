@@ -112,6 +112,7 @@ begin
          extract(epoch from clock_timestamp() - v_started) * 1000, v_snapshot - 'refusal', r.blocks, r.digests
     from iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) as k (repeated_keys), iu_core.fn_ingest_plan_row_digests(u.upload_id) as r
   returning * into v_plan;
+  v_plan := iu_core.fn_review_plan(u, v_plan);
   perform iu_core.fn_ingest_store_lookups(u.upload_id);
   perform iu_core.fn_ingest_plan_store_hashes(u, v_dataset.definition);
   update iu_core.ingest_upload set status = 'planned', error = null, control = v_control where upload_id = u.upload_id;

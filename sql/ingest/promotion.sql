@@ -49,7 +49,9 @@ begin
   perform iu_core.fn_ingest_require_same_columns(u, v_plan, v_dataset.definition);
   perform iu_core.fn_ingest_require_same_lookups(u, v_dataset.definition);
   v_run := iu_core.fn_command_run_start('ingest.promote', v_plan.digest, u.workspace_id, p_promoted_by);
-  if v_plan.approval_required or v_dataset.approval_required then
+  -- A review policy may ask for approvals that the dataset does not.
+  if v_plan.approval_required or v_dataset.approval_required
+     or (iu_core.fn_review_requirement_of(u.workspace_id, 'upload', u.dataset, u.upload_id, false) ->> 'approvals')::integer > 0 then
     v_approval := iu_core.fn_ingest_require_approval(u, v_plan);
     perform iu_core.fn_iu_staging_consume(v_approval.staging_record_id, v_run);
   end if;
@@ -174,7 +176,7 @@ create or replace trigger ingest_promotion_failure_is_not_truncated
 -- The approval of a plan. Raises approval_missing if the dataset requires one and there is none. Internal.
 create or replace function iu_core.fn_ingest_require_approval(p_upload iu_core.ingest_upload, p_plan iu_core.ingest_plan)
 returns iu_core.iu_staging_record
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -188,6 +190,12 @@ begin
     select r.approved_by as actor, r.approved_via as via into v_approver;
     perform iu_core.fn_ingest_require_four_eyes(p_upload, r.staging_record_id, v_approver);
     return r;
+  end if;
+  -- Somebody has decided, or a policy says who must: the error says what is missing.
+  if r.lifecycle_status = 'pending' and r.expires_at > clock_timestamp() then
+    perform iu_core.fn_review_require(r) from iu_core.change c, lateral (select iu_core.fn_review_standing(c.change_id)) as s (standing)
+      where c.kind = 'upload' and c.subject_id = p_upload.upload_id
+        and (s.standing -> 'policy' <> 'null' or s.standing -> 'reviews' <> '[]' or s.standing -> 'blocked_by' <> '[]');
   end if;
   v_state := case when p_plan.review_record_id is null then 'the plan was not submitted yet'
                   when r.lifecycle_status = 'approved' then 'the approval has expired'

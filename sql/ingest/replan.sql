@@ -18,6 +18,7 @@ declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_actor record := iu_core.fn_actor_for(p_repaired_by);
   v_plan iu_core.ingest_plan;
+  v_review uuid;
   v_reason text;
   v_type record;
   -- The lines that were corrected, and with them those that have the same key.
@@ -111,7 +112,10 @@ begin
     v_notes := coalesce(iu_core.fn_ingest_replan_notes(u, v_definition), '[]');
   end if;
   select r.blocks, r.digests into v_blocks, v_digests from iu_core.fn_ingest_replan_row_digests(v_plan) r;
-  perform iu_core.fn_ingest_plan_withdraw_review(v_plan.review_record_id);
+  -- Locked before the change of the upload, and withdrawn when it is no longer the review of the plan: the change goes back to draft
+  -- and was not rejected by anybody.
+  v_review := v_plan.review_record_id;
+  perform from iu_core.iu_staging_record where staging_record_id = v_review for update;
   update iu_core.ingest_plan p
      set plan_id = iu_core.fn_time_uuid(), totals = v_totals, control = v_control, control_parts = v_parts, notes = v_notes,
          digest = iu_core.fn_ingest_plan_digest(u.upload_id, p.gate_mode, p.threshold,
@@ -121,6 +125,8 @@ begin
          approval_required = p_dataset.approval_required, review_record_id = null, planned_by = v_actor.actor,
          planned_at = clock_timestamp(), took_ms = extract(epoch from clock_timestamp() - v_started) * 1000
    where p.upload_id = u.upload_id returning * into v_plan;
+  perform iu_core.fn_ingest_plan_withdraw_review(v_review);
+  v_plan := iu_core.fn_review_plan(u, v_plan);
   update iu_core.ingest_upload set control = v_control where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_repaired_by,

@@ -14,6 +14,7 @@ declare
   v_record record;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
+  perform iu_core.fn_review_lock(iu_core.fn_ingest_upload_workspace(p_upload_id));
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'submitted');
   v_plan := iu_core.fn_ingest_plan_require_digest(p_upload_id, p_plan_digest);
   if v_plan.refusal is not null then
@@ -55,11 +56,13 @@ begin
     p_workspace_id => u.workspace_id, p_owner_actor => coalesce(p_submitted_by, case when iu_core.fn_caller_is_service() then u.uploaded_by end),
     p_source_ref => 'upload ' || u.upload_id,
     p_metadata => jsonb_build_object('upload_id', u.upload_id, 'plan_digest', v_plan.digest));
+  insert into iu_core.ingest_submission values (v_record.staging_record_id, p_upload_id);
   update iu_core.ingest_plan set review_record_id = v_record.staging_record_id where upload_id = p_upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_submitted',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_submitted_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_record.staging_record_id,
                                          'plan_digest', v_plan.digest));
+  perform iu_core.fn_review_settle_submission(p_upload_id, v_record.staging_record_id);
   return v_record.staging_record_id;
 end $$;
 
@@ -84,7 +87,8 @@ as $$
    where place <= 5
 $$;
 
--- A second person approves exactly the plan that they saw, and ticks the checklist.
+-- A second person approves exactly the plan that they saw, and ticks the checklist. The plan is approved when it has all approvals that
+-- the review policy asks for (fn_review_requirement says what is missing).
 create or replace function iu_core.fn_ingest_approve(
   p_upload_id uuid, p_plan_digest text, p_ticked text[] default '{}', p_approved_by text default null
 ) returns void
@@ -102,6 +106,7 @@ begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_approved_by);
+  perform iu_core.fn_review_lock(iu_core.fn_ingest_upload_workspace(p_upload_id));
   u := iu_core.fn_ingest_lock(p_upload_id, array['planned'], 'approved');
   v_plan := iu_core.fn_ingest_plan_require_digest(p_upload_id, p_plan_digest);
   if v_plan.review_record_id is null and v_plan.refusal is not null then
@@ -114,6 +119,7 @@ begin
       detail = json_build_object('upload', p_upload_id, 'reason', 'the plan was not submitted yet')::text;
   end if;
   perform iu_core.fn_ingest_require_four_eyes(u, v_plan.review_record_id, v_actor);
+  perform iu_core.fn_review_reopen_unmet(v_plan.review_record_id);
   -- Promotion would refuse it too, but the reviewer must know before approving rows that have changed.
   select max(s.total) as total, case count(distinct s.target_table) when 1 then min(s.target_table) else 'several tables' end as target_table,
          (array_agg(s.line order by s.place))[1] as line
@@ -141,6 +147,10 @@ begin
     v_plan.review_record_id,
     (select content_hash from iu_core.iu_staging_record where staging_record_id = v_plan.review_record_id),
     p_approved_by);
+  -- Others may have to approve it, too.
+  if not exists (select from iu_core.iu_staging_record where staging_record_id = v_plan.review_record_id and lifecycle_status = 'approved') then
+    return;
+  end if;
   perform iu_core.fn_event_emit('staging', 'ingestion_approved',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_approved_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_plan.review_record_id,

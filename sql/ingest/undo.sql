@@ -289,8 +289,10 @@ begin
 end $$;
 
 -- Undoes a promotion in one transaction: unchanged rows are restored or deleted, the others are kept and reported. With a
--- digest, only if the decisions are those of the preview.
-create or replace function iu_core.fn_ingest_undo(p_upload_id uuid, p_digest text default null, p_undone_by text default null)
+-- digest, only if the decisions are those of the preview. The reason is kept with the promotion; the event does not carry it.
+create or replace function iu_core.fn_ingest_undo(
+  p_upload_id uuid, p_digest text default null, p_undone_by text default null, p_reason text default null
+)
 returns iu_core.ingest_promotion
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -312,6 +314,9 @@ begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_undone_by);
+  if length(p_reason) > 2000 then
+    raise exception using errcode = 'SD001', message = 'The reason of an undo has at most 2,000 characters';
+  end if;
   u := iu_core.fn_ingest_lock(p_upload_id, array['promoted'], 'undone');
   v_promotion := iu_core.fn_ingest_undo_require(p_upload_id);
   perform iu_core.fn_ingest_lock_tables(v_promotion.definition, u);
@@ -337,7 +342,8 @@ begin
     from pg_temp.ingest_undo d
    where l.upload_id = p_upload_id and l.type_order = d.type_order and l.row_number = d.row_number;
   update iu_core.ingest_promotion
-     set undone_by = v_actor.actor, undone_at = clock_timestamp(), undo_run_id = v_run, undo_totals = v_summary.totals
+     set undone_by = v_actor.actor, undone_at = clock_timestamp(), undo_run_id = v_run, undo_totals = v_summary.totals,
+         undo_reason = nullif(btrim(p_reason), '')
    where upload_id = p_upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'undone', ended_at = clock_timestamp() where upload_id = p_upload_id;
   perform iu_core.fn_ingest_cursor_restore(p_upload_id);
@@ -356,7 +362,7 @@ begin
   return v_promotion;
 end $$;
 
-grant execute on function iu_core.fn_ingest_undo(uuid, text, text) to service_role, stagedoor_reviewer;
+grant execute on function iu_core.fn_ingest_undo(uuid, text, text, text) to service_role, stagedoor_reviewer;
 
 -- Restores updated rows and deletes inserted rows of one row type, as decided. If a trigger of the table skips a row, or a
 -- constraint no longer allows the old row, the whole undo fails. Internal.

@@ -503,13 +503,14 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
               else r.lifecycle_status end as review_status,
          r.rejected_reason as review_reason,
          coalesce(m.approved_by, r.approved_by) as approved_by, coalesce(m.approved_at, r.approved_at) as approved_at, m.promoted_by, m.promoted_at, m.totals as promotion_totals, m.undo_until, m.undone_by,
-         m.undone_at, m.undo_totals, p.snapshot as plan_snapshot,
+         m.undone_at, m.undo_reason, m.undo_totals, p.snapshot as plan_snapshot,
          -- Promotions that failed: the newest twenty, and how many there are in all.
          (select coalesce(jsonb_agg(jsonb_build_object('plan_digest', f.plan_digest, 'tried_by', f.tried_by, 'tried_via', f.tried_via,
                                                        'failed_at', f.failed_at, 'error', f.error) order by f.failure_id desc), '[]')
             from (select * from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id
                    order by x.failure_id desc limit 20) f) as promotion_failures,
-         (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count
+         (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count,
+         (select c.number from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as change
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

@@ -1,6 +1,6 @@
 -- Job kinds: settings and limits, pause and resume, kinds that no worker handles.
 
--- Changes the settings of a kind; settings that are not given stay. Registers a new kind.
+-- Changes the settings of a kind; settings that are not given stay. Registers a new kind. A kind is shared by all workspaces.
 create or replace function iu_core.fn_job_kind_set(p_kind text, p_settings jsonb) returns iu_core.job_kind
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -10,6 +10,7 @@ declare
   v_unknown text;
   v_before text;
 begin
+  perform iu_core.require_member_everywhere('administer');
   perform iu_core.fn_job_check(p_kind, null, 'PG_worker', '{}');
   if jsonb_typeof(p_settings) is distinct from 'object' then
     raise exception using errcode = 'SD001', message = 'The settings of a kind must be an object';
@@ -38,7 +39,7 @@ exception when check_violation or not_null_violation or data_exception then
   raise exception using errcode = 'SD001', message = format('The settings of the kind %s are invalid: %s', p_kind, sqlerrm);
 end $$;
 
-grant execute on function iu_core.fn_job_kind_set(text, jsonb) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_kind_set(text, jsonb) to dot_executor, service_role, stagedoor_reviewer;
 
 -- Pauses a kind: none of its jobs are claimed until it is resumed; running jobs continue. Returns whether it was running
 -- before.
@@ -47,8 +48,10 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_actor record := iu_core.fn_actor_for(p_actor);
+  v_actor record;
 begin
+  perform iu_core.require_member_everywhere('operate');
+  v_actor := iu_core.fn_actor_for(p_actor);
   update iu_core.job_kind set paused_at = clock_timestamp(), paused_by = v_actor.actor where job_kind = p_kind and paused_at is null;
   if found then
     return true;
@@ -57,7 +60,7 @@ begin
   return false;
 end $$;
 
-grant execute on function iu_core.fn_job_pause(text, text) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_pause(text, text) to dot_executor, service_role, stagedoor_reviewer;
 
 -- Raises for a kind that was never enqueued, registered or run. Internal.
 create or replace function iu_core.fn_job_kind_require(p_kind text) returns void
@@ -79,6 +82,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform iu_core.require_member_everywhere('operate');
   update iu_core.job_kind set paused_at = null, paused_by = null where job_kind = p_kind and paused_at is not null;
   if found then
     perform pg_notify('stagedoor_jobs', p_kind);
@@ -88,7 +92,7 @@ begin
   return false;
 end $$;
 
-grant execute on function iu_core.fn_job_resume(text) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_resume(text) to dot_executor, service_role, stagedoor_reviewer;
 
 -- Opens an issue for each kind whose jobs have been due for p_after and that no live worker handles. Resolves it when a worker
 -- takes the kind, or when none of its jobs is due. Returns how many issues were opened and resolved.

@@ -11,8 +11,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   s iu_core.job_schedule;
-  v_actor record := iu_core.fn_actor_for(p_actor);
+  v_actor record;
 begin
+  perform iu_core.require_member_everywhere('administer');
+  v_actor := iu_core.fn_actor_for(p_actor);
   perform iu_core.fn_job_check(p_kind, null, 'PG_worker', p_safe_payload);
   if p_schedule is null or p_schedule !~ '^[a-z][a-z0-9_.:-]{0,62}$' or p_cron is null or p_next_at is null or p_enabled is null then
     raise exception using errcode = 'SD001', message = 'A schedule needs a name (lowercase letters, digits and _.:-), a cron line and a next time';
@@ -32,7 +34,8 @@ begin
   return s;
 end $$;
 
-grant execute on function iu_core.fn_job_schedule_set(text, text, text, text, jsonb, timestamptz, boolean, text) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_schedule_set(text, text, text, text, jsonb, timestamptz, boolean, text)
+  to dot_executor, service_role, stagedoor_reviewer;
 
 -- Deletes a schedule. Returns whether it existed.
 create or replace function iu_core.fn_job_schedule_delete(p_schedule text) returns boolean
@@ -40,11 +43,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform iu_core.require_member_everywhere('administer');
   delete from iu_core.job_schedule where schedule = p_schedule;
   return found;
 end $$;
 
-grant execute on function iu_core.fn_job_schedule_delete(text) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_schedule_delete(text) to dot_executor, service_role, stagedoor_reviewer;
 
 -- Enqueues the job of a schedule's due time and moves it to the next time, in one transaction. A second caller finds another
 -- time and gets NULL. So does a machine whose clock is ahead, because the database's clock counts.

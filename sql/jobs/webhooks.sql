@@ -110,6 +110,26 @@ begin
   return v_workspace;
 end $$;
 
+-- Enqueues one delivery of the type test to a target. Returns the job.
+create or replace function iu_core.fn_webhook_target_test(p_target_code text) returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(iu_core.fn_webhook_target_workspace(p_target_code), 'administer');
+  return (select e.job_id
+            from iu_core.webhook_target t,
+                 iu_core.fn_job_enqueue_batch(jsonb_build_array(jsonb_build_object(
+                   'job_kind', 'webhook_deliver',
+                   'idempotency_key', 'test:' || gen_random_uuid(),
+                   'payload_ref', 'webhook:' || t.target_code,
+                   'safe_payload', jsonb_build_object('type', 'test'),
+                   'workspace_id', t.workspace_id))) as e (job_id)
+           where t.target_code = p_target_code);
+end $$;
+
+grant execute on function iu_core.fn_webhook_target_test(text) to service_role, stagedoor_reviewer;
+
 -- Disables a target whose receiver answered 410 Gone, until a person enables it again.
 create or replace function iu_core.fn_webhook_target_disable_gone(p_target_code text, p_reason text) returns boolean
 language plpgsql security definer

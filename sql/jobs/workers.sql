@@ -49,6 +49,24 @@ end $$;
 
 grant execute on function iu_core.fn_job_heartbeat(uuid) to dot_executor, service_role, stagedoor_executor;
 
+-- The workers that are registered, and whether each still holds its lease. For whoever operates some workspace: a worker serves
+-- all of them, so its row tells about none.
+create or replace function iu_core.fn_job_workers()
+returns table (worker_id uuid, name text, executor text, kinds text[], registered_by text, started_at timestamptz,
+               heartbeat_at timestamptz, leased_until timestamptz, is_alive boolean)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member_somewhere('operate');
+  return query
+    select w.worker_id, w.name, w.executor::text, w.kinds, w.registered_by, w.started_at, w.heartbeat_at, w.leased_until,
+           w.leased_until > clock_timestamp()
+      from iu_core.job_worker w order by w.started_at, w.worker_id limit 1000;
+end $$;
+
+grant execute on function iu_core.fn_job_workers() to dot_executor, service_role, authenticated, stagedoor_reviewer;
+
 -- Marks a worker as idle or busy. An idle worker claims once more afterwards, because a job enqueued just before sent no
 -- notification.
 create or replace function iu_core.fn_job_worker_set_idle(p_worker uuid, p_idle boolean) returns void

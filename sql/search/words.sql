@@ -64,6 +64,47 @@ begin
   end if;
 end $$;
 
+-- Why a query finds nothing in a workspace: how many chunks there are, how many texts wait (counted up to 1000), and the words of
+-- the query that no chunk has, each with known words that begin alike and are about as long. p_words: single words as they were
+-- typed, at most 16 are looked at. A known word is a stem, so it comes with a chunk that has it: the caller reads the word itself
+-- there.
+--   {"chunks", "waiting", "unknown": [{"word", "stems", "known": [{"lexeme", "chunk_id"}]}]}
+create or replace function iu_core.fn_search_unknown_words(p_workspace_id uuid, p_words text[]) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  return jsonb_build_object(
+    'chunks', coalesce((select s.chunks from iu_core.search_statistics s where s.workspace_id = p_workspace_id), 0),
+    'waiting', (select count(*) from (
+        select from iu_core.vector_outbox o
+          join iu_core.information_unit u on u.unit_id = o.unit_id
+         where u.workspace_id = p_workspace_id and o.status in ('pending', 'processing') limit 1000) as w),
+    'unknown', (
+      select coalesce(jsonb_agg(jsonb_build_object('word', w.word, 'stems', w.stems, 'known', k.known) order by w.n), '[]')
+        from (select t.word, t.n, array(select unnest(tsvector_to_array(iu_core.fn_search_words(t.word, 'und')))
+                                         union select unnest(tsvector_to_array(iu_core.fn_search_words(t.word, 'en')))) as stems
+                from unnest(p_words[:16]) with ordinality as t (word, n)
+               where length(t.word) between 3 and 60 and ts_lexize('english_stem', lower(t.word)) <> '{}') as w
+       cross join lateral (
+         select coalesce(jsonb_agg(jsonb_build_object('lexeme', l.lexeme, 'chunk_id', c.chunk_id)), '[]') as known
+           from (select x.lexeme_id, x.lexeme from iu_core.search_lexeme x
+                  where x.workspace_id = p_workspace_id and x.chunks > 0
+                    and x.lexeme >= left(w.stems[1], 1) and x.lexeme < left(w.stems[1], 1) || chr(1114111)
+                    and length(x.lexeme) between length(w.word) - 4 and length(w.word) + 2
+                  order by x.chunks desc, x.lexeme limit 500) as l
+          cross join lateral (select p.chunk_no from iu_core.search_posting p where p.lexeme_id = l.lexeme_id limit 1) as p
+           join iu_core.search_chunk c on c.chunk_no = p.chunk_no) as k
+       where w.stems <> '{}'
+         and not exists (select from iu_core.search_lexeme x
+                          where x.workspace_id = p_workspace_id and x.lexeme = any (w.stems) and x.chunks > 0)));
+end $$;
+
+grant execute on function iu_core.fn_search_unknown_words(uuid, text[]) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
 -- Phrases as the server matches them, in English and as plain words, and for each the words of which a chunk must have one: the
 -- rarest of each reading. Those with the fewest chunks come first. Internal. A phrase of stop words alone cannot be matched in
 -- English texts, which do not store them: it requires nothing. rarest is NULL if a word of the phrase is in no chunk.

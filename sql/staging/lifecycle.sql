@@ -1,7 +1,8 @@
 -- What happens to a record after the decision: consumption, expiry, cleanup, and the event of each transition.
 
 -- approved → consumed by a run; pending → consumed if the kind needs no approval. The consumer may name the digest that it is
--- about to use. The digests are computed again from the stored bytes, so that only approved bytes are used.
+-- about to use. The digests are computed again from the stored bytes, so that only approved bytes are used. Approvals are counted again, by
+-- the review policy, the memberships and the groups of this moment.
 create or replace function iu_core.fn_iu_staging_consume(
   p_staging_record_id uuid,
   p_consumed_by_run_id uuid,
@@ -44,6 +45,9 @@ begin
       detail = json_build_object('record', p_staging_record_id, 'seen', p_digest, 'actual', r.content_hash)::text;
   end if;
   perform iu_core.fn_iu_staging_verify(p_staging_record_id);
+  if r.approval_required then
+    perform iu_core.fn_review_require(r);
+  end if;
   update iu_core.iu_staging_record u
      set lifecycle_status = 'consumed', consumed_at = clock_timestamp(), consumed_by_run_id = p_consumed_by_run_id,
          retain_until = clock_timestamp() + p.retention

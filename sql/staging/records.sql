@@ -186,12 +186,16 @@ grant execute on function iu_core.fn_iu_staging_key(text[]) to
 -- no actor or time of a decision is ever removed.
 --   pending → approved → consumed → cleaned
 --   pending → consumed (if the kind needs no approval) · pending → rejected · pending, approved → expired
+--   approved → pending (fn_review_reopen: approvals of its change fell; they stay in change_review)
 create or replace function iu_core.fn_iu_staging_record_guard() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_reopens constant boolean := old.lifecycle_status = 'approved' and new.lifecycle_status = 'pending' and new.approved_at is null
+                                and current_setting('stagedoor.review_reopens', true) = old.staging_record_id::text;
 begin
-  if (old.lifecycle_status, new.lifecycle_status) not in (
+  if not v_reopens and (old.lifecycle_status, new.lifecycle_status) not in (
        ('pending', 'approved'), ('pending', 'rejected'), ('pending', 'expired'), ('pending', 'consumed'),
        ('approved', 'consumed'), ('approved', 'expired'),
        ('consumed', 'cleaned'), ('rejected', 'cleaned'), ('expired', 'cleaned')) then
@@ -209,7 +213,7 @@ begin
       new.expires_at) then
     raise exception using errcode = 'SD002', message = 'A staged record cannot be changed: stage a new one';
   end if;
-  if (old.approved_at is not null and (old.approved_at, old.approved_by, old.approved_via, old.approval_doc_id)
+  if (old.approved_at is not null and not v_reopens and (old.approved_at, old.approved_by, old.approved_via, old.approval_doc_id)
         is distinct from (new.approved_at, new.approved_by, new.approved_via, new.approval_doc_id))
      or (old.rejected_at is not null and (old.rejected_at, old.rejected_by, old.rejected_reason)
         is distinct from (new.rejected_at, new.rejected_by, new.rejected_reason))

@@ -48,7 +48,8 @@ end $$;
 grant execute on function iu_core.fn_iu_staging_tick(uuid, text, boolean, text) to
   dot_executor, service_role, directus, stagedoor_reviewer;
 
--- pending → approved, for exactly the bytes that the reviewer saw: their digest is an argument.
+-- Approves exactly the bytes that the reviewer saw: their digest is an argument. The approval is recorded as a review of the record's
+-- change, and pending → approved follows when the change has all approvals that its review policy asks for (fn_review_standing).
 create or replace function iu_core.fn_iu_staging_approve(
   p_staging_record_id uuid,
   p_digest text,
@@ -62,10 +63,13 @@ declare
   r iu_core.iu_staging_record;
   v_actor record;
   v_open text;
+  v_standing jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_approved_by);
+  perform iu_core.fn_review_lock(iu_core.fn_iu_staging_workspace(p_staging_record_id));
+  perform iu_core.fn_review_reopen_unmet(p_staging_record_id);
   select * into r from iu_core.iu_staging_record
    where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
      for update;
@@ -92,6 +96,10 @@ begin
         message = format('The checklist of record %s has open items: %s', p_staging_record_id, v_open),
         detail = json_build_object('record', p_staging_record_id, 'items', v_open)::text;
     end if;
+  end if;
+  v_standing := iu_core.fn_review_approve(r, v_actor.actor, v_actor.via);
+  if not (v_standing ->> 'met')::boolean then
+    return;
   end if;
   update iu_core.iu_staging_record
      set lifecycle_status = 'approved', approved_at = clock_timestamp(), approved_by = v_actor.actor,

@@ -113,26 +113,38 @@ export async function setMember(db: Queryable, member: NewMember): Promise<Membe
   const userId = member.userId ?? randomUUID()
   requireSubject(userId)
   await requireFitting(db, userId)
-  const { rows } = await db.query<{ ours: boolean }>(
-    `select relowner = 'workflow_admin'::regrole as ours from pg_class where oid = 'public.workspace_members'::regclass`,
-  )
-  if (rows[0]!.ours) {
-    await db.query(
-      `insert into public.workspace_members (workspace_id, user_id, role, display_name) values ($1, $2, $3, $4)
-       on conflict (workspace_id, user_id) do update
-         set role = excluded.role, display_name = coalesce(excluded.display_name, workspace_members.display_name)`,
-      [member.workspaceId, userId, member.role, member.displayName ?? null],
-    )
-  } else {
-    await db.query(
-      `insert into iu_core.workspace_member_role (workspace_id, user_id, app_role) values ($1, $2, $3)
-       on conflict (workspace_id, user_id) do update set app_role = excluded.app_role`,
-      [member.workspaceId, userId, member.role],
-    )
-  }
-  const found = (await listMembers(db, member.workspaceId)).find((candidate) => candidate.user_id === userId)
+  await db.query('select iu_core.fn_member_set($1, $2, $3, $4)', [
+    member.workspaceId,
+    userId,
+    member.role,
+    member.displayName ?? null,
+  ])
+  const found = (await membersOf(db, member.workspaceId)).find((candidate) => candidate.user_id === userId)
   if (!found) throw new StagedoorError('not_found', { what: `member ${userId} in your workspace_members` })
   return found
+}
+
+/** Returns how many live machine tokens that they created in the workspace go on working. */
+export async function deleteMember(db: Queryable, workspaceId: string, userId: string): Promise<number> {
+  const { rows } = await db.query<{ tokens: number }>('select iu_core.fn_member_delete($1, $2) as tokens', [
+    workspaceId,
+    userId,
+  ])
+  return rows[0]!.tokens
+}
+
+/** As a member of the workspace, or as the back end. */
+export async function membersOf(db: Queryable, workspaceId: string): Promise<Member[]> {
+  const { rows } = await db.query<Member>('select * from iu_core.fn_member_list($1)', [workspaceId])
+  return rows
+}
+
+/** False where public.workspace_members is a table of the user's own: then members are added and removed there. */
+export async function managesMembers(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ ours: boolean }>(
+    `select pg_get_userbyid(relowner) = 'workflow_admin' as ours from pg_class where oid = to_regclass('public.workspace_members')`,
+  )
+  return rows[0]?.ours ?? false
 }
 
 export type Right = 'read' | 'stage' | 'operate' | 'review' | 'administer'
@@ -225,11 +237,21 @@ export async function actorNames(
     `select has_table_privilege('public.workspace_members', 'select') as allowed`,
   )
   if (!allowed.rows[0]!.allowed) return {}
+  const tokens = asked.filter((actor) => actor.startsWith('token:'))
+  const machines =
+    tokens.length === 0
+      ? []
+      : (
+          await db.query<{ actor: string; name: string }>(
+            'select subject as actor, name from iu_core.fn_my_token_names($1)',
+            [tokens],
+          )
+        ).rows
   // A user's own table may lack our column.
   const { rows } = await db.query<{ actor: string; name: string }>(
     `select m.user_id::text as actor, min(to_jsonb(m.*) ->> 'display_name') as name from public.workspace_members m
       where m.user_id::text = any ($1) and to_jsonb(m.*) ->> 'display_name' is not null group by 1`,
     [asked],
   )
-  return Object.fromEntries(rows.map(({ actor, name }) => [actor, name]))
+  return Object.fromEntries([...rows, ...machines].map(({ actor, name }) => [actor, name]))
 }

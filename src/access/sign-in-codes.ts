@@ -1,6 +1,6 @@
-/** Codes of sign-in links: exchanged for a token once. The database keeps their hashes only. */
-import { createHash, randomBytes } from 'node:crypto'
+/** Codes of sign-in links: each signs in once. The database keeps their hashes only. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
+import { createSecret, sha256 } from './secrets.ts'
 
 export interface SignIn {
   readonly subject: string
@@ -9,8 +9,8 @@ export interface SignIn {
 
 /** As an administrator. Valid for 12 hours and one use. */
 export async function createSignInCode(db: Queryable, { subject, role }: SignIn): Promise<string> {
-  const code = randomBytes(32).toString('base64url')
-  await db.query('select iu_core.fn_sign_in_code_add($1, $2, $3)', [hashOf(code), subject, role])
+  const code = createSecret()
+  await db.query('select iu_core.fn_sign_in_code_add($1, $2, $3)', [sha256(code), subject, role])
   return code
 }
 
@@ -18,11 +18,7 @@ export async function createSignInCode(db: Queryable, { subject, role }: SignIn)
 export async function takeSignInCode(db: Queryable, code: string): Promise<SignIn | undefined> {
   const { rows } = await db.query<SignIn>(
     'select subject, database_role as role from iu_core.fn_sign_in_code_redeem($1)',
-    [hashOf(code)],
+    [sha256(code)],
   )
   return rows[0]
-}
-
-function hashOf(code: string): string {
-  return createHash('sha256').update(code).digest('hex')
 }

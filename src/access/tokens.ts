@@ -125,6 +125,7 @@ function requireSubject(sub: unknown): asserts sub is string {
   if (!isSubject(sub)) {
     throw invalid('its subject (sub) is empty, longer than 255 characters or has control characters')
   }
+  if (sub.startsWith('token:')) throw invalid('its subject (sub) is that of a machine token')
 }
 
 /** Whether PostgreSQL can store every text of it as JSON. */

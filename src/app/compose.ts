@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { accessTasks } from '../access/maintenance.ts'
 import { type Dispatcher, startDispatcher } from '../events/dispatcher.ts'
 import { eventTasks } from '../events/outbox.ts'
 import { routeTasks } from '../events/routes.ts'
@@ -291,6 +292,7 @@ function maintenanceTasks(context: Context, pool: Pool, servesApi: boolean): Mai
   const { config, database } = context
   return [
     ...gateTasks,
+    ...accessTasks,
     ...stagingTasksHere(context, servesApi),
     ...ingestTasks(config.home),
     ...eventTasks,

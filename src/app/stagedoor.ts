@@ -1,5 +1,6 @@
 /** The library: one database, the rooms over it, closed together. */
 import { listWorkspaces, type Workspace } from '../access/members.ts'
+import { type Changes, changesLibrary } from '../changes/library.ts'
 import { type Consumers, consumersLibrary, type Routes, routesLibrary } from '../events/library.ts'
 import * as outbox from '../events/outbox.ts'
 import {
@@ -94,6 +95,8 @@ export interface Stagedoor {
     health(sample?: number): Promise<records.StagingHealth>
   }
   readonly ingest: Ingest
+  /** What is reviewed, by its number: status, conversation, reviewers, history. */
+  readonly changes: Changes
   readonly jobs: Jobs
   readonly schedules: Schedules
   /** What happens to your tables becomes events. */
@@ -220,6 +223,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
       },
     },
     ingest,
+    changes: changesLibrary({ service }),
     jobs: jobsLibrary({ pool: workers, worker, ...starters }),
     schedules: schedulesLibrary({ worker }),
     routes: routesLibrary({ admin, service, worker }),

@@ -1,5 +1,11 @@
 /** One trace: a change, and every event, job and execution that follows from it, in order of time. */
-import { correlatedEvents, correlationOfEvent, listUndeliveredEvents } from '../events/outbox.ts'
+import { listConsumers } from '../events/consumers.ts'
+import {
+  correlatedEvents,
+  correlationOfEvent,
+  listEventsAbout,
+  listUndeliveredEvents,
+} from '../events/outbox.ts'
 import { Dispatch, OutboxEvent } from '../events/shapes.ts'
 import { getExecutionCorrelation, listCorrelatedExecutions } from '../executions/queries.ts'
 import { TracedExecution } from '../executions/shapes.ts'
@@ -19,7 +25,22 @@ export const Trace = shape('Trace', {
 })
 export type Trace = Row<typeof Trace>
 
+/** What the rest of the system was told of a promotion and of its undo, and what became of that. */
+export const Downstream = shape('Downstream', {
+  jobs: Type.Array(shape('DownstreamJobs', { job_kind: Text, status: Text, count: Type.Integer() }), {
+    description: 'jobs that follow from the events of this upload, in sum',
+  }),
+  executions: Type.Array(TracedExecution),
+  cut: Type.Boolean({ description: 'there is more than the first thousand of one event' }),
+  told_of_undo: Type.Array(shape('UndoFollower', { consumer_id: Text, job_kind: Text }), {
+    description: 'active consumers of the event staging.ingestion_undone: each makes a job of an undo',
+  }),
+})
+export type Downstream = Row<typeof Downstream>
+
 const MAX_ROWS = 1000
+/** A promotion and its undo are two; failed attempts and reviews have events, too. */
+const MAX_UPLOAD_EVENTS = 100
 
 /** By the id of the trace, or of any event, job or execution in it. */
 export async function readTrace(db: Queryable, id: string): Promise<Trace> {
@@ -30,6 +51,38 @@ export async function readTrace(db: Queryable, id: string): Promise<Trace> {
     { what: `event, job, execution or trace ${id}` },
     { hint: '`stagedoor event list` and `stagedoor job list` show the ids. Both go after their retention.' },
   )
+}
+
+/** Of an upload that the caller has been found to see. */
+export async function readDownstream(db: Queryable, upload: string): Promise<Downstream> {
+  const about = { domain: 'staging', subject: upload, limit: MAX_UPLOAD_EVENTS }
+  const events = await listEventsAbout(db, about)
+  const correlations = events
+    .filter(({ event_type }) => ['ingestion_complete', 'ingestion_undone'].includes(event_type))
+    .map(({ correlation_id }) => correlation_id)
+  const traces: Trace[] = []
+  for (const correlation of new Set(correlations)) traces.push(await readCorrelated(db, correlation))
+  const consumers = (await seesJobs(db)) ? await listConsumers(db) : []
+  return {
+    jobs: countJobs(traces.flatMap(({ jobs }) => jobs)),
+    executions: traces.flatMap(({ executions }) => executions),
+    cut: traces.some(({ cut }) => cut),
+    told_of_undo: consumers
+      .filter(
+        ({ state, event_domain, event_type }) =>
+          state === 'active' && event_domain === 'staging' && event_type === 'ingestion_undone',
+      )
+      .map(({ consumer_id, job_kind }) => ({ consumer_id, job_kind })),
+  }
+}
+
+function countJobs(jobs: readonly JobRecord[]): Downstream['jobs'] {
+  const counts = new Map<string, { job_kind: string; status: string; count: number }>()
+  for (const { job_kind, status } of jobs) {
+    const entry = counts.get(`${job_kind} ${status}`) ?? { job_kind, status, count: 0 }
+    counts.set(`${job_kind} ${status}`, { ...entry, count: entry.count + 1 })
+  }
+  return [...counts.values()]
 }
 
 function isExecution(id: string): boolean {

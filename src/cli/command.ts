@@ -83,8 +83,8 @@ export interface CliCommand<Options extends object = GlobalOptions, Args extends
   actor(
     settings?: SessionSettings,
   ): CliCommand<Options & { readonly as?: AppRole; readonly user?: string }, Args>
-  /** The first argument is the id of an upload or a staging record: a member is looked for in its workspace. */
-  about(kind: 'upload' | 'record'): CliCommand<Options, Args>
+  /** The first argument is the id of an upload, a staging record or a change: a member is looked for in its workspace. */
+  about(kind: Subject): CliCommand<Options, Args>
   workspace(description?: string): CliCommand<Options & { readonly workspace?: string }, Args>
   limit(
     fallback?: number,
@@ -100,6 +100,8 @@ export interface CliCommand<Options extends object = GlobalOptions, Args extends
   ): Command
 }
 
+/** What a command is about. */
+type Subject = 'upload' | 'record' | 'change' | 'comment'
 type Parse<T> = (given: string, before?: T) => T
 /** What an option may be: what a parser makes of it, or one of a list. */
 type Values<T> = Parse<T> | readonly T[]
@@ -131,7 +133,7 @@ type Argument<F extends string> = F extends `${string}...${string}`
 class CommandWithSession extends Command {
   private settings: SessionSettings = {}
   private hasActor = false
-  private subject: 'upload' | 'record' | undefined
+  private subject: Subject | undefined
 
   override option(flags: string, description?: string, values?: unknown, fallback?: unknown): this {
     return this.addOption(optionWith(flags, description, values, fallback))
@@ -152,7 +154,7 @@ class CommandWithSession extends Command {
     return this
   }
 
-  about(kind: 'upload' | 'record'): this {
+  about(kind: Subject): this {
     this.subject = kind
     return this
   }

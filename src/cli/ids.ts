@@ -11,6 +11,7 @@ import { createSession, type GlobalOptions } from './session.ts'
 
 /** What each kind is called, which command lists its ids, and which shows one. */
 const KINDS = {
+  change: { what: 'a change', list: 'change list', show: 'change show' },
   upload: { what: 'an upload', list: 'upload list', show: 'upload show' },
   record: { what: 'a staging record', list: 'staging list', show: 'staging show' },
   job: { what: 'a job', list: 'job list', show: 'job show' },
@@ -21,6 +22,7 @@ const KINDS = {
   issue: { what: 'a system issue', list: 'issue list', show: undefined },
   outbox: { what: 'a row of the search outbox', list: 'search dead-letters', show: undefined },
   topic: { what: 'a topic', list: 'topic list', show: undefined },
+  comment: { what: 'a comment', list: 'change comments CHANGE', show: undefined },
 } as const
 
 type IdKind = keyof typeof KINDS
@@ -47,6 +49,9 @@ const NEWEST = 'last'
 const MIN_PREFIX = 4
 const PREFIX = /^[0-9a-f][0-9a-f-]*$/i
 const DIGITS = /^\d{1,19}$/
+/** Of a change: it names its upload or record, too. Four digits or more may also begin an id. */
+const NUMBER = /^#?[1-9]\d{0,8}$/
+const NUMBERED: readonly IdKind[] = ['change', 'upload', 'record']
 /** Whole, or a beginning that is more than a word of eight letters. */
 const ID_IN_TEXT = /\b([0-9a-f]{8}-[0-9a-f-]{1,27}|\d{15,19})\b/i
 const MAX_BIGINT = 9_223_372_036_854_775_807n
@@ -56,6 +61,7 @@ export function idOf(...kinds: [IdKind, ...IdKind[]]): IdParser {
   const parse = (given: string): string => {
     if (UUID.test(given)) return given.toLowerCase()
     if (given === NEWEST) return given
+    if (NUMBER.test(given) && kinds.some((kind) => NUMBERED.includes(kind))) return given
     const hasNumbers = kinds.includes('execution')
     if (hasNumbers && DIGITS.test(given) && BigInt(given) <= MAX_BIGINT) return String(BigInt(given))
     const hasUuids = kinds.some((kind) => kind !== 'execution')
@@ -124,10 +130,19 @@ async function expandId(
 ): Promise<string> {
   const found = await lookUp(given, options)
   const wanted: readonly Found['kind'][] = given === NEWEST && newest ? [newest] : kinds
-  const fitting = found.filter(({ kind }) => wanted.includes(kind))
+  const fitting = preferChanges(
+    given,
+    found.filter(({ kind }) => wanted.includes(kind)),
+  )
   if (fitting.length === 1) return fitting[0]!.id
   if (perhaps && fitting.length === 0) return given
   if (given === NEWEST && fitting.length > 0) return fitting[0]!.id
+  if (fitting.length > 1 && given.startsWith('#')) {
+    throw argumentInvalid(
+      `Several workspaces have a change ${given}: ${fitting.map(({ id }) => id).join(', ')}`,
+      'Give the id of the one that you mean.',
+    )
+  }
   if (fitting.length > 1) {
     const shown = fitting.slice(0, 5).map(({ id }) => id)
     throw argumentInvalid(
@@ -139,11 +154,20 @@ async function expandId(
     throw new StagedoorError('not_found', {
       what: `${kindNames(kinds).replace(/^an? /, '')} yet${newest ? ' that is not a dry run' : ''}`,
     })
+  if (given.startsWith('#')) throw new StagedoorError('change_not_found', { change: given })
   throw new StagedoorError(
     'id_not_found',
     { given, what: kindNames(kinds) },
     { hint: otherKindHint(found) ?? `\`${listCommand(kinds)}\` shows the ids.` },
   )
+}
+
+/** Where a change is asked for, its number is the change and not its upload; `last` is the newest change. */
+function preferChanges(given: string, fitting: Found[]): Found[] {
+  const isChange = ({ kind }: Found) => kind === 'change'
+  return (NUMBER.test(given) || given === NEWEST) && fitting.some(isChange)
+    ? fitting.filter(isChange)
+    : fitting
 }
 
 /** After "there is no …": what the id belongs to, if it belongs to anything. */
@@ -183,6 +207,9 @@ function listCommand(kinds: readonly IdKind[]): string {
   return `stagedoor ${KINDS[kinds[0]!].list}`
 }
 
+/** A change by its number or id, or by the id of its upload or record. */
+export const changeId = idOf('change', 'upload', 'record')
+export const commentId = idOf('comment')
 export const uploadId = idOf('upload')
 /** For what a dry run never comes to: `last` is the newest upload that is none. */
 export const realUploadId: IdParser = Object.assign(idOf('upload'), { newest: 'real_upload' as const })

@@ -1,6 +1,7 @@
 /** `stagedoor job`: the job queue and its kinds. */
 import pc from 'picocolors'
 import { BUILT_IN_KINDS } from '../jobs/built-in-kinds.ts'
+import { type DeadLetterGroup, groupDeadLetters, replaySelection } from '../jobs/dead-letters.ts'
 import { hasLiveWorker } from '../jobs/library.ts'
 import {
   cancelJob,
@@ -16,11 +17,18 @@ import {
   listKinds,
   pauseKind,
   queueStatistics,
-  replayJobs,
   requireJob,
   resumeKind,
   setKind,
 } from '../jobs/queue.ts'
+import {
+  type JobStatistics,
+  type JobWorker,
+  jobStatistics,
+  listWorkers,
+  STATISTICS_WINDOWS,
+  type StatisticsWindow,
+} from '../jobs/statistics.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import {
   argumentInvalid,
@@ -47,6 +55,8 @@ export const jobCommand = () =>
       cancelCommand(),
       deadLettersCommand(),
       replayCommand(),
+      statisticsCommand(),
+      workersCommand(),
       kindsCommand(),
       kindCommand(),
       pauseCommand(),
@@ -128,18 +138,45 @@ const listCommand = () =>
     })
 
 const deadLettersCommand = () =>
-  pagedCommand('dead-letters', 'jobs that failed for good and need a person').run(async (session) => {
-    const { output } = session
-    const jobs = await readJobs(session, session.options, 'dead')
-    output.list(jobs, JOB_COLUMNS, 'No dead letters.')
-    if (jobs.length === 0) return
-    const [kind, ...others] = new Set(jobs.map(({ job_kind }) => job_kind))
-    const which = others.length === 0 ? `--kind ${kind}` : '<id…>'
-    output.next(
-      ['See the whole error', `stagedoor job show ${jobs[0]!.job_id}`],
-      ['When the cause is removed, run them again', `stagedoor job replay ${which}`],
-    )
-  })
+  pagedCommand('dead-letters', 'jobs that failed for good and need a person')
+    .option('--groups', 'count them by kind and error instead')
+    .run(async (session) => {
+      const { output } = session
+      if (session.options.groups) return printGroups(session, session.options)
+      const jobs = await readJobs(session, session.options, 'dead')
+      output.list(jobs, JOB_COLUMNS, 'No dead letters.')
+      if (jobs.length === 0) return
+      const [kind, ...others] = new Set(jobs.map(({ job_kind }) => job_kind))
+      const which = others.length === 0 ? `--kind ${kind}` : '<id…>'
+      output.next(
+        ['See the whole error', `stagedoor job show ${jobs[0]!.job_id}`],
+        ['When the cause is removed, run them again', `stagedoor job replay ${which}`],
+      )
+    })
+
+async function printGroups(
+  { output, transaction }: Session,
+  { workspace, kind, limit }: { workspace?: string; kind?: string; limit: number },
+): Promise<void> {
+  const { groups } = await transaction(async (client) =>
+    groupDeadLetters(client, { kind, limit, workspaceId: await workspaceIfNamed(client, workspace) }),
+  )
+  output.list(groups, GROUP_COLUMNS, 'No dead letters.')
+  const [first] = groups
+  if (first)
+    output.next([
+      'When the cause is removed, replay a group',
+      `stagedoor job replay --group ${first.group_id}`,
+    ])
+}
+
+const GROUP_COLUMNS: Column<DeadLetterGroup>[] = [
+  { title: 'group', value: ({ group_id }) => group_id },
+  { title: 'jobs', value: ({ count }) => formatCount(count) },
+  { title: 'kind', value: ({ job_kind }) => job_kind },
+  { title: 'last', value: ({ last_failed_at }) => `${formatAge(last_failed_at)} ago` },
+  { title: 'error', value: ({ error }) => printableLine(error), dim: true, shrinkTo: 20 },
+]
 
 const pagedCommand = (name: string, description: string) =>
   command(name, description)
@@ -241,6 +278,8 @@ const replayCommand = () =>
   command('replay', 'put dead letters back into the queue, with all their attempts')
     .argument('[id...]', 'of dead letters', idsOf('job'))
     .option('--kind <kind>', 'all of this kind')
+    .option('--group <id>', 'all of this group, as `stagedoor job dead-letters --groups` shows it')
+    .option('--dry-run', 'replay nothing; say how many it would be')
     .option(
       '--failed-before <time>',
       'all that failed before then: 1h ago, or 2026-11-16T08:00:00Z',
@@ -249,10 +288,17 @@ const replayCommand = () =>
     .workspace('only of this one; needed with --as')
     .limit(1000, 100_000, 'how many at most, oldest first')
     .actor()
-    .examples('  $ stagedoor job dead-letters', '  $ stagedoor job replay --kind send_report')
+    .examples(
+      '  $ stagedoor job dead-letters --groups',
+      '  $ stagedoor job replay --kind send_report --dry-run',
+      '  $ stagedoor job replay --kind send_report',
+    )
     .run(async ({ options, output, transaction }, ids) => {
+      const { dryRun = false } = options
       const replayed = await transaction(async (client) =>
-        replayJobs(client, {
+        replaySelection(client, {
+          dryRun,
+          group: options.group,
           limit: options.limit,
           jobs: ids.length > 0 ? ids : undefined,
           kind: options.kind,
@@ -263,10 +309,77 @@ const replayCommand = () =>
       output.result({ jobs: replayed }, () => {
         if (replayed.length === 0)
           return output.line('No dead letter matches. `stagedoor job dead-letters` lists them.')
+        if (dryRun)
+          return output.line(
+            `${plural(replayed.length, 'job', 'jobs')} would be replayed. Nothing was changed.`,
+          )
         output.done(`${plural(replayed.length, 'job is', 'jobs are')} in the queue again.`)
         output.next(replayed.length === 1 && ['See its status', `stagedoor job show ${replayed[0]}`])
       })
     })
+
+const statisticsCommand = () =>
+  command('statistics', 'throughput and latency of each kind over a window of time')
+    .option('--window <window>', 'how far back', Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[], '1h')
+    .option('--kind <kind>', 'only of this kind')
+    .workspace('only of this one')
+    .actor()
+    .run(async ({ options, output, transaction }) => {
+      const { window, kind } = options
+      const statistics = await transaction(async (client) =>
+        jobStatistics(client, {
+          window,
+          kind,
+          workspaceId: await workspaceIfNamed(client, options.workspace),
+        }),
+      )
+      output.result(statistics, () => {
+        if (statistics.kinds.length === 0)
+          return output.line(`No job waits, runs or has ended within the last ${window}.`)
+        output.records(statistics.kinds, STATISTICS_COLUMNS)
+      })
+    })
+
+const ms = (time: number | null): string => (time === null ? '·' : formatDuration(time))
+
+const STATISTICS_COLUMNS: Column<JobStatistics['kinds'][number]>[] = [
+  { title: 'kind', value: ({ job_kind }) => job_kind },
+  { title: 'due', value: ({ waiting }) => countOf(waiting) },
+  { title: 'running', value: ({ running }) => countOf(running) },
+  { title: 'completed', value: ({ completed }) => countOf(completed) },
+  {
+    title: 'failed',
+    value: ({ failed }) => countOf(failed),
+    paint: (cell, { failed }) => (failed > 0 ? pc.red(cell) : cell),
+  },
+  { title: 'waited p50', value: ({ wait_p50_ms }) => ms(wait_p50_ms) },
+  { title: 'p95', value: ({ wait_p95_ms }) => ms(wait_p95_ms) },
+  { title: 'ran p50', value: ({ run_p50_ms }) => ms(run_p50_ms) },
+  { title: 'p95', value: ({ run_p95_ms }) => ms(run_p95_ms) },
+]
+
+const workersCommand = () =>
+  command('workers', 'who works: each worker, its kinds, what it runs, its last heartbeat')
+    .actor()
+    .run(async ({ output, transaction }) => {
+      output.list(
+        await transaction(listWorkers),
+        WORKER_COLUMNS,
+        'No worker is registered. `stagedoor start` runs one, and so does `stagedoor worker`.',
+      )
+    })
+
+const WORKER_COLUMNS: Column<JobWorker>[] = [
+  {
+    value: ({ is_alive }) => (is_alive ? '● alive' : '✖ silent'),
+    paint: (cell, { is_alive }) => (is_alive ? pc.green(cell) : pc.red(cell)),
+  },
+  { title: 'worker', value: ({ name, worker_id }) => printableLine(name ?? worker_id) },
+  { title: 'executor', value: ({ executor }) => executor },
+  { title: 'running', value: ({ running_count }) => countOf(running_count) },
+  { title: 'heartbeat', value: ({ heartbeat_at }) => `${formatAge(heartbeat_at)} ago` },
+  { title: 'kinds', value: ({ kinds }) => kinds.join(', '), dim: true, shrinkTo: 20 },
+]
 
 // Kinds of jobs: their counts, their settings, whether they are paused.
 

@@ -15,6 +15,7 @@ Start here:
   $ stagedoor start                      run API, workers and console
   $ stagedoor init public.products products.xlsx  see what a file would change in a table of yours
   $ stagedoor ingest FILE --dataset ads --platform meta
+  $ stagedoor change list --waiting       see what waits for a review
   $ stagedoor route register orders --on insert,update --columns id,status
   $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
   $ stagedoor run playbook.yaml --set n=10 run a playbook and watch it
@@ -40,6 +41,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     profile: async () => (await import('./profile.ts')).profileCommand(),
     ingest: async () => (await import('./ingest.ts')).ingestCommand(),
     upload: async () => (await import('./upload.ts')).uploadCommand(),
+    change: async () => (await import('./change.ts')).changeCommand(),
     lineage: async () => (await import('./lineage.ts')).lineageCommand(),
     dataset: async () => (await import('./dataset.ts')).datasetCommand(),
     client: async () => (await import('./dataset.ts')).clientCommand(),
@@ -61,6 +63,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     execution: async () => (await import('./execution.ts')).executionCommand(),
   },
   'Knowledge and search:': {
+    find: async () => (await import('./find.ts')).findCommand(),
     search: async () => (await import('./search.ts')).searchCommand(),
     mark: async () => (await import('./mark.ts')).markCommand(),
     cut: async () => (await import('./mark.ts')).cutCommand(),
@@ -76,6 +79,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     gate: async () => (await import('./gate.ts')).gateCommand(),
     workspace: async () => (await import('./access.ts')).workspaceCommand(),
     member: async () => (await import('./access.ts')).memberCommand(),
+    group: async () => (await import('./policy.ts')).groupCommand(),
+    policy: async () => (await import('./policy.ts')).policyCommand(),
     token: async () => (await import('./access.ts')).tokenCommand(),
     login: async () => (await import('./database.ts')).loginCommand(),
     sql: async () => (await import('./database.ts')).sqlCommand(),

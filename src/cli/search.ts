@@ -13,7 +13,6 @@ import {
   setDocument,
 } from '../search/legacy.ts'
 import { LIFECYCLES, MAX_HITS, type SearchAnswer, SOURCES, search } from '../search/query.ts'
-import { searchCoverage } from '../search/status.ts'
 import { createVectorSearch } from '../search/vector-search.ts'
 import { ANSWER_WARNINGS } from '../search/warnings.ts'
 import { decodeUtf8 } from '../staging/records.ts'
@@ -111,8 +110,7 @@ Every hit says how fresh it is. What was edited is in search about two minutes l
         )
         if (answer.hits.length > 0 || output.json)
           return output.result(answer, () => printAnswer(output, answer, limit))
-        const isFiltered = Object.values(filters).some((given) => given !== undefined)
-        await printEmptyAnswer(output, answer, scope, isFiltered)
+        printEmptyAnswer(output, answer)
       } finally {
         await vectorSearch.close()
       }
@@ -165,8 +163,10 @@ function paintFreshness(cell: string): string {
 }
 
 function explainText({ explain, legs, score }: SearchHit): string {
+  const { words, meaning } = explain!.shares
   const places = Object.entries(legs).map(([leg, place]) => `${leg} ${place}`)
-  return `${places.join(', ')} · score ${score.toFixed(4)} · unit ${explain!.unit}, document ${explain!.document}`
+  const sum = `${words.toFixed(4)} by words + ${meaning.toFixed(4)} by meaning`
+  return `${places.join(', ')} · score ${score.toFixed(4)} = ${sum} · unit ${explain!.unit}, document ${explain!.document}`
 }
 
 /** Broken at blanks; what was found stands out. Characters are painted one by one, so no mark is lost at a line's end. */
@@ -198,27 +198,25 @@ function snippetLines({ snippet, highlights }: SearchHit, width: number): string
 }
 
 /** Why there may be nothing, and what to do about it. */
-async function printEmptyAnswer(
-  output: Output,
-  { warnings }: SearchAnswer,
-  { pool, workspace }: SearchScope,
-  isFiltered: boolean,
-): Promise<void> {
-  const { has_chunks, waiting } = await searchCoverage(pool, workspace)
+function printEmptyAnswer(output: Output, { warnings, no_hits }: SearchAnswer): void {
+  const { texts, waiting, unknown_words, without_filters } = no_hits!
   for (const warning of warnings) output.caution(warning)
-  if (has_chunks) {
+  if (texts > 0) {
     const { stopWords, noWords } = ANSWER_WARNINGS
     if (warnings.some((one) => one === stopWords || one === noWords)) return
-    output.line(
-      isFiltered
-        ? 'Nothing matches with these filters. Try without some of them.'
-        : 'Nothing matches. Try other words.',
-    )
+    if (without_filters === null) output.line('Nothing matches. Try other words.')
+    else if (without_filters === 0)
+      output.line('Nothing matches with these filters, and nothing without them. Try other words.')
+    else output.line('Nothing matches with these filters. Try without some of them.')
+    for (const { word, similar } of unknown_words) {
+      const meant = similar.length > 0 ? ` Did you mean ${similar.join(' or ')}?` : ''
+      output.dim(`No text has the word ${printableLine(word)}.${printableLine(meant)}`)
+    }
     if (waiting > 0)
       output.dim(`${waiting === 1 ? 'One text is' : `${waiting} texts are`} not in search yet.`)
   } else if (waiting > 0) {
-    const texts = waiting === 1 ? 'one text is' : `${waiting} texts are`
-    output.line(`Nothing is in search yet: ${texts} pending, about two minutes after an edit.`)
+    const pending = waiting === 1 ? 'one text is' : `${waiting} texts are`
+    output.line(`Nothing is in search yet: ${pending} pending, about two minutes after an edit.`)
     output.next(['Do not wait', 'stagedoor search flush'])
   } else {
     output.line('There is nothing to search yet.')

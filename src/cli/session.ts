@@ -213,6 +213,10 @@ export function configOf(
 export interface Scope {
   readonly record?: string | undefined
   readonly upload?: string | undefined
+  /** A change by its id or that of its subject. */
+  readonly change?: string | undefined
+  /** On a change. */
+  readonly comment?: string | undefined
   /** Id or name. */
   readonly workspace?: string | undefined
   /** As the back end, what is decided about says where it belongs; null: to no workspace, so that no member could have the right to. */
@@ -247,9 +251,15 @@ async function memberOf(database: Database, options: SessionOptions, scope: Scop
 /** A global record has no workspace and so no members: whoever it is, the database refuses them. */
 async function workspaceIn(
   client: Client,
-  { record, upload, workspace }: Scope,
+  { record, upload, change, comment, workspace }: Scope,
 ): Promise<string | undefined> {
   if (workspace !== undefined) return workspaceOf(client, workspace)
+  if (change !== undefined || comment !== undefined) {
+    const { requireChange } = await import('../changes/changes.ts')
+    const { requireComment } = await import('../changes/comments.ts')
+    const id = change ?? (await requireComment(client, comment!)).change_id
+    return (await requireChange(client, id)).workspace_id
+  }
   if (upload !== undefined) {
     const { requireUpload } = await import('../ingest/uploads.ts')
     return (await requireUpload(client, upload)).workspace_id
@@ -306,9 +316,11 @@ function nobodyNamed(database: Database, scope: Scope): StagedoorError {
   )
 }
 
-function noSuchMember({ as, user }: SessionOptions, { record, upload, workspace }: Scope): StagedoorError {
+function noSuchMember({ as, user }: SessionOptions, { workspace, ...scope }: Scope): StagedoorError {
   const who = joinWords([user, as && `with the role ${as}`], ' ')
-  const subject = record !== undefined ? 'record' : upload !== undefined ? 'upload' : undefined
+  const subject = (['record', 'upload', 'change', 'comment'] as const).find(
+    (kind) => scope[kind] !== undefined,
+  )
   const where = subject ? ` in the workspace of the ${subject}` : workspace ? ` in ${workspace}` : ''
   return new StagedoorError(
     'not_found',

@@ -1,5 +1,6 @@
 /** `stagedoor staging`: records that are held, reviewed, approved and consumed, and their retention. */
 import pc from 'picocolors'
+import { findStandingOf } from '../changes/reviews.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { API_PREFIX } from '../kernel/version.ts'
@@ -163,6 +164,7 @@ function printRecord(
   output.line()
   output.facts([
     ['id', r.staging_record_id],
+    ['change', r.change !== null && `#${r.change}`],
     ['digest', r.content_hash],
     ['owner', `${names(r.owner_actor)}${via}, ${formatAge(r.created_at)} ago`],
     ['source', joinWords([r.source_kind, r.source_ref], ' ')],
@@ -241,15 +243,18 @@ const approveCommand = () =>
       const seen = options.digest ?? (await askForDigest(session, id))
       if (seen === undefined) return output.line('Nothing was decided.')
       let open: string[] = []
-      await decide(async (client) => {
+      const standing = await decide(async (client) => {
         const { content_hash } = await requireRecord(client, id)
         await requireIntactBlobs(client, blobsOf(options), id, { others: 'refused' })
         open = openItems(await readChecklist(client, id))
         const digest = content_hash.startsWith(seen) ? content_hash : seen
         await approveRecord(client, id, { digest, approvalDocId: options.doc })
+        return findStandingOf(client, id)
       }).catch((error: unknown) => {
         throw isError(error, 'staging_checklist_open') ? ticksMissing(id, open) : error
       })
+      if (standing?.met === false)
+        return printStatus(output, id, 'pending', `Your approval of ${id} is recorded: ${standing.summary}`)
       printStatus(output, id, 'approved', `Approved ${id}`)
     })
 

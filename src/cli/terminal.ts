@@ -244,12 +244,21 @@ function errorDetailLines({ code, details }: StagedoorError): string[] {
 /** The same command with the options that were given: pasted, it does the same again, or continues where a page ended. */
 export function commandLine(
   words: string,
-  options: Readonly<Record<string, string | number | undefined>>,
+  options: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {
   const given = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : `--${name} ${value}`,
+    value === undefined || value === false
+      ? []
+      : value === true
+        ? `--${name}`
+        : `--${name} ${quoted(String(value))}`,
   )
   return [words, ...given].join(' ')
+}
+
+/** As one word of a shell. */
+function quoted(value: string): string {
+  return /^[\w@%+=:,./#-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 }
 
 /** Below a list whose page is full. */

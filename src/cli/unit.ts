@@ -8,11 +8,11 @@ import {
   LIFECYCLE_STATUSES,
   listUnits,
   readUnit,
+  type UnitContext,
   type UnitDetail,
   type UnitFilter,
   type UnitRecord,
-  type UnitRelatives,
-  unitRelatives,
+  unitContext,
 } from '../units/units.ts'
 import { integerBetween, integerFrom, parsePastTime } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
@@ -54,6 +54,8 @@ const listCommand = () =>
     .option('--kind <kind>', `only these: ${UNIT_KINDS}`)
     .option('--status <status>', 'only these', LIFECYCLE_STATUSES)
     .option('--topic <label>', 'only those that carry it')
+    .option('--text <text>', 'only those with this in their title or address')
+    .option('--top', 'only those that are in no other')
     .option('--deviates', 'only those in which the checker found something')
     .option('--drifted', 'only those whose document has changed since')
     .option('--deleted', 'only the deleted ones')
@@ -62,13 +64,16 @@ const listCommand = () =>
     .option('--after <unit>', 'the page after this one', unitName)
     .actor()
     .run(async ({ options, output, transaction }) => {
-      const { workspace, under, container, kind, status, topic, deviates, drifted, deleted, limit } = options
+      const { workspace, under, container, kind, status, topic, text, top, deviates, drifted } = options
+      const { deleted, limit } = options
       const { units, isFiltered } = await transaction(async (client) => {
         const idOf = async (name: string | undefined) =>
           name === undefined ? undefined : (await findUnit(client, name, workspace)).unit_id
         const filter: UnitFilter = {
           under,
           topic,
+          text,
+          top,
           deleted,
           kind,
           status,
@@ -118,27 +123,27 @@ const showCommand = () =>
       const { options, output } = session
       const { version, asOf } = options
       const { unit: found, transaction } = await openUnit(session, name)
-      const { unit, edges, relatives } = await transaction(async (client) => {
+      const { unit, edges, context } = await transaction(async (client) => {
         const unit = await readUnit(client, found, { version, asOf })
         const edges = await unitEdges(client, found.unit_id)
-        return { unit, edges, relatives: await unitRelatives(client, unit) }
+        return { unit, edges, context: await unitContext(client, unit.unit_id) }
       })
       if (options.text && !output.json) return void process.stdout.write(unit.version.body)
       const names = await session.memberNames(unit.workspace_id)
       const external = await session.isExternal()
       const text = `\n${textLines(unit.version.body, options.full)}`
-      output.result({ ...unit, edges }, () => {
+      output.result({ ...unit, edges, context }, () => {
         output.line(headline(unit))
         // What is known only as it is now (place, profile, edges, tier) is not shown as if it had been so then.
         const isPast = unit.status_then !== null
         if (isPast) output.dim(`As it was at ${asOf!.toISOString()}.`)
-        output.line(`\n${unitFacts(unit, names, relatives)}`)
+        output.line(`\n${unitFacts(unit, names, context)}`)
         if (isPast) return output.line(`\n${text}`)
         if (edges.out.length + edges.in.length > 0) output.line(`\n${edgeTable(edges)}`)
         if (edges.next !== null) output.dim(`of ${unit.edges_out} edges from it and ${unit.edges_in} to it`)
         output.line(text)
         if (unit.version.version_no === unit.version_no)
-          output.next(...unitNextSteps(unit, relatives.successor, external))
+          output.next(...unitNextSteps(unit, context.successor?.canonical_address ?? null, external))
       })
     })
 
@@ -150,17 +155,24 @@ function headline(unit: UnitDetail): string {
   return `${paintStatus(unit.status_then ?? statusOf(unit))}  ${pc.bold(printableLine(version.title))}  ${pc.dim(unit.canonical_address)}  version ${version.version_no}${old}\n${pc.dim(facts)}`
 }
 
-function unitFacts(unit: UnitDetail, names: MemberNames, relatives: UnitRelatives): string {
+function unitFacts(unit: UnitDetail, names: MemberNames, context: UnitContext): string {
   const { version, topics, status_then } = unit
   const { edited_at, edited_by, note } = version
-  const { container, supersedes, superseded_by, successor } = relatives
+  const { path, supersedes, superseded_by, successor, origin } = context
+  const container = path.at(-1)?.canonical_address ?? unit.container_id
   const { topic_labels: _, ...profile } = unit.content_profile
   const isFirst = unit.version_no === 1 && version.version_no === 1
   const now: Fact[] = [
     ['approval', unit.apr_ref],
-    ['supersedes', supersedes],
-    ['followed by', superseded_by],
-    ['successor', successor && `${successor}, a draft`],
+    ['supersedes', supersedes?.canonical_address ?? unit.supersedes],
+    ['followed by', superseded_by?.canonical_address ?? unit.superseded_by],
+    ['successor', successor && `${successor.canonical_address}, a draft`],
+    ...origin.map(
+      ({ source_ref, piece_address, staging_record_id }): Fact => [
+        'piece',
+        `${piece_address} of ${source_ref}${staging_record_id === null ? '' : `, cut from record ${staging_record_id}`}`,
+      ],
+    ),
     ['topics', topics.length > 0 && topics.join(', ')],
     ['profile', Object.keys(profile).length > 0 && JSON.stringify(profile)],
     ['tier', tierText(unit)],

@@ -85,6 +85,13 @@ export const planCommand = () =>
       'with --column: only where it changes by more than this share',
       parseShare(Number.POSITIVE_INFINITY, 'A share, such as 0.2 for 20 %.'),
     )
+    .option(
+      '--by-amount <amount>',
+      'with --column: only where it changes by more than this',
+      parseShare(Number.POSITIVE_INFINITY, 'An amount, such as 1000.'),
+    )
+    .option('--value <text>', 'with --column: instead, rows that are written with this value')
+    .option('--empty', 'with --column: instead, rows that are written without a value')
     .limit(PAGE, 1000, 'with --rows or --stale: how many')
     .option('--after <row>', 'with --rows: the page after this row')
     .run(async (session, id) => {
@@ -93,6 +100,8 @@ export const planCommand = () =>
       const { again, byMoreThan, column, limit } = options
       if (byMoreThan !== undefined && column === undefined)
         throw argumentInvalid('--by-more-than needs --column')
+      if ((options.byAmount ?? options.value ?? options.empty) !== undefined && column === undefined)
+        throw argumentInvalid('--by-amount, --value and --empty need --column')
       if (options.stale) {
         const found = await transaction((client) => listStaleRows(client, id, { limit }))
         return output.result(found, () => printStale(output, id, found))
@@ -162,9 +171,19 @@ async function printRows(
   view: UploadView,
 ): Promise<void> {
   const { upload_id: id } = view.upload
-  const { as, user, type, action, column, byMoreThan, limit, after } = options
+  const { as, user, type, action, column, byMoreThan, byAmount, value, empty, limit, after } = options
   const rows = await transaction((client) =>
-    listPlanRows(client, id, { rowType: type, action, column, byMoreThan, limit, after }),
+    listPlanRows(client, id, {
+      rowType: type,
+      action,
+      column,
+      byMoreThan,
+      byAmount,
+      value,
+      empty,
+      limit,
+      after,
+    }),
   )
   const last = rows.at(-1)
   const next = last && rows.length === limit ? `${last.type_order}.${last.row_number}` : null
@@ -173,7 +192,8 @@ async function printRows(
     output.line(planRowLines(rows, view))
     if (next === null) return
     const size = limit === PAGE ? undefined : limit
-    const given = { as, user, action, type, column, 'by-more-than': byMoreThan, limit: size, after: next }
+    const asked = { 'by-more-than': byMoreThan, 'by-amount': byAmount, value, empty }
+    const given = { as, user, action, type, column, ...asked, limit: size, after: next }
     output.dim(`\n  More: ${commandLine(`stagedoor upload plan ${id} --rows`, given)}`)
   })
 }

@@ -59,6 +59,7 @@ const paintUploadStatus = painter({
 
 const UPLOAD_COLUMNS: Column<Upload>[] = [
   { title: 'id', value: ({ upload_id }) => upload_id },
+  { title: 'change', value: ({ change }) => (change === null ? '–' : `#${change}`) },
   { title: 'status', value: statusOf, paint: paintUploadStatus },
   { title: 'file', value: ({ file_name }) => file_name, shrinkTo: 10 },
   {
@@ -84,6 +85,7 @@ export const showCommand = () =>
         output.line()
         const facts: Fact[] = [
           ['id', upload.upload_id],
+          ['change', upload.change !== null && `#${upload.change}`],
           ['uploaded', `by ${names(upload.uploaded_by)}${via}, ${formatAge(upload.created_at)} ago`],
           ['sha-256', upload.file_hash],
           ['digest', upload.plan_digest],
@@ -194,8 +196,13 @@ function stepsOf(upload: Upload, names: MemberNames): Step[] {
   steps.push(planStep(upload, names))
   if (upload.approval_required) steps.push(approvalStep(upload, names))
   steps.push(promoteStep(upload, names))
-  if (upload.undone_at) steps.push(['done', 'Undo', byWhom(names, upload.undone_by, upload.undone_at)])
+  if (upload.undone_at) steps.push(['done', 'Undo', undoText(upload, names)])
   return steps
+}
+
+function undoText({ undone_by, undone_at, undo_reason }: Upload, names: MemberNames): string {
+  const who = byWhom(names, undone_by, undone_at!)
+  return undo_reason === null ? who : `${who}: ${printableLine(undo_reason)}`
 }
 
 function byWhom(names: MemberNames, actor: string | null, at: Date): string {

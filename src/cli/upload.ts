@@ -1,6 +1,7 @@
 /** `stagedoor upload`: files on their way into the tables, from their plan to the undo. */
 import pc from 'picocolors'
 import { type AppRole, whoAmI } from '../access/members.ts'
+import { findStandingOf } from '../changes/reviews.ts'
 import { promotePlan } from '../ingest/pipeline.ts'
 import { approvePlan, listPlanRows, rejectPlan, submitPlan } from '../ingest/plan.ts'
 import { planUndo, type UndoPlan, undoUpload } from '../ingest/promotion.ts'
@@ -23,6 +24,7 @@ import { canAsk, confirm, type Output } from './terminal.ts'
 import { printableLine } from './text.ts'
 import { planCommand, planRowLines } from './upload-plan.ts'
 import { exportCommand, problemsCommand, repairCommand } from './upload-problems.ts'
+import { riskCommand } from './upload-risk.ts'
 import {
   decisionVerb,
   listCommand,
@@ -47,6 +49,7 @@ export const uploadCommand = () =>
       exportCommand(),
       repairCommand(),
       planCommand(),
+      riskCommand(),
       submitCommand(),
       approveCommand(),
       rejectCommand(),
@@ -104,8 +107,12 @@ const approveCommand = () =>
       const decision =
         decisionFrom(options, upload, checklist, mayAsk) ?? (await askForDecision(session, upload, checklist))
       if (!decision) return output.line('Nothing was decided.')
-      await decide((client) => approvePlan(client, id, decision))
-      await showChange(session, id, 'Approved', { as: 'operator' })
+      const standing = await decide(async (client) => {
+        await approvePlan(client, id, decision)
+        return findStandingOf(client, id)
+      })
+      const done = standing?.met === false ? `Your approval is recorded: ${standing.summary}` : 'Approved'
+      await showChange(session, id, done, { as: 'operator' })
     })
 
 const REVIEWERS: readonly AppRole[] = ['reviewer', 'admin']
@@ -213,6 +220,7 @@ const promoteCommand = () =>
 const undoCommand = () =>
   decisionVerb('undo', 'revert a promotion: shows what it would do, then asks')
     .option('--plan', 'only show what it would do')
+    .option('--reason <text>', 'why; kept with the upload and shown to everybody who sees it')
     .option('--yes', 'do not ask')
     .run(async (session, id) => {
       const { options, output } = session
@@ -232,7 +240,7 @@ const undoCommand = () =>
         output.line()
         if (!(await confirm('Undo it'))) return output.line('Nothing was undone.')
       }
-      await act((client) => undoUpload(client, id, plan.digest))
+      await act((client) => undoUpload(client, id, { digest: plan.digest, reason: options.reason }))
       const { upload } = await loadUploadView(session, id)
       output.line()
       output.result(upload, 'Undone')

@@ -1,18 +1,17 @@
 /** `stagedoor webhook`: other systems are notified. */
-import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pc from 'picocolors'
 import { type Consumer, findConsumer } from '../events/consumers.ts'
-import { enqueue, findJob, type JobRecord } from '../jobs/queue.ts'
+import { findJob, type JobRecord } from '../jobs/queue.ts'
 import {
   deleteWebhookTarget,
   listWebhookTargets,
   newWebhookSecret,
   setWebhookTarget,
+  testWebhookTarget,
   type WebhookTarget,
 } from '../jobs/webhooks.ts'
 import type { Config } from '../kernel/config.ts'
-import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { argumentInvalid } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
@@ -132,17 +131,7 @@ const testCommand = () =>
   command('test', 'send one webhook of the type test')
     .argument('<target>', CODE)
     .run(async ({ output, administrator, administratorClient }, code) => {
-      const id = await administrator(async (client) => {
-        const target = await find(client, code)
-        if (!target) throw new StagedoorError('webhook_target_not_found', { target: code })
-        return enqueue(client, {
-          job_kind: 'webhook_deliver',
-          idempotency_key: `test:${randomUUID()}`,
-          payload_ref: `webhook:${code}`,
-          payload: { type: 'test' },
-          workspace_id: target.workspace_id ?? undefined,
-        })
-      })
+      const id = await administrator((client) => testWebhookTarget(client, code))
       const job = await administratorClient((client) => endOf(client, id))
       output.result({ job_id: id, status: job?.status ?? 'waiting', result: job?.result ?? null }, () => {
         if (job?.status === 'completed') return output.done(`Delivered: ${JSON.stringify(job.result)}`)

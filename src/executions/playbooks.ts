@@ -8,9 +8,9 @@ import { columnsOf } from '../kernel/schema.ts'
 import type { CheckOptions } from './playbook/check.ts'
 import type { Playbook } from './playbook/definition.ts'
 import type { ParsedPlaybook } from './playbook/parse.ts'
-import { PlaybookRecord } from './shapes.ts'
+import { type PlaybookDiff, PlaybookRecord } from './shapes.ts'
 
-export type { PlaybookRecord } from './shapes.ts'
+export type { PlaybookDiff, PlaybookRecord } from './shapes.ts'
 
 export interface RegisteredPlaybook {
   readonly name: string
@@ -139,6 +139,52 @@ export async function getPlaybook(db: Queryable, name: string, version?: number)
   if (found) return found
   const playbook = version === undefined ? name : `${name} in version ${version}`
   throw new StagedoorError('playbook_unknown', { playbook })
+}
+
+/** Every version of one, newest first. Throws playbook_unknown. */
+export async function listPlaybookVersions(
+  db: Queryable,
+  name: string,
+  { limit = 50, before }: { limit?: number; before?: number | undefined } = {},
+): Promise<PlaybookRecord[]> {
+  const { rows } = await db.query<PlaybookRecord>(
+    `select ${PLAYBOOK_COLUMNS} from noetl.catalog
+      where path = $1 and ($3::int is null or version < $3) order by version desc limit $2`,
+    [name, limit, before ?? null],
+  )
+  if (rows.length === 0 && before === undefined)
+    throw new StagedoorError('playbook_unknown', { playbook: name })
+  return rows
+}
+
+/** Unrelated texts are not compared line by line to the end: their diff is everything old and everything new. */
+const DIFF_TIMEOUT_MS = 500
+
+/** From one version to another, as it was written. Without `to`: the newest; without `from`: the one before `to`. */
+export async function diffPlaybook(
+  db: Queryable,
+  name: string,
+  versions: { from?: number | undefined; to?: number | undefined } = {},
+): Promise<PlaybookDiff> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
+  const to = await getPlaybook(db, name, versions.to)
+  const from = await getPlaybook(db, name, versions.from ?? Math.max(1, to.version - 1))
+  const label = ({ version }: PlaybookDetail) => `${name} version ${version}`
+  const patch =
+    from.content === to.content
+      ? ''
+      : (createTwoFilesPatch(label(from), label(to), from.content, to.content, undefined, undefined, {
+          context: 3,
+          timeout: DIFF_TIMEOUT_MS,
+          headerOptions: FILE_HEADERS_ONLY,
+        }) ?? wholePatch(from, to))
+  return { name, from: from.version, to: to.version, patch }
+}
+
+function wholePatch(from: PlaybookDetail, to: PlaybookDetail): string {
+  const lines = (sign: string, text: string) => text.split('\n').map((line) => `${sign}${line}`)
+  const [old, now] = [lines('-', from.content), lines('+', to.content)]
+  return [`@@ -1,${old.length} +1,${now.length} @@`, ...old, ...now].join('\n')
 }
 
 /** Every problem, also those that only the registered ones show: calls in a circle, calls to none. */

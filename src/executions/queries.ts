@@ -6,11 +6,14 @@ import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import type { ResultStore } from './results.ts'
 import {
+  Engine,
+  type ExecutionCounts,
   type ExecutionDetail,
   ExecutionRecord,
   type ExecutionStep,
   LoggedEvent,
   type LoopProgress,
+  type PlaybookRuns,
   type StepWait,
   type TracedExecution,
 } from './shapes.ts'
@@ -34,6 +37,12 @@ export interface ExecutionFilter {
   readonly workspaceId?: string | undefined
   /** Only those that this one started. Without it only those that no other started. */
   readonly parent?: string | undefined
+  /** Started at or after this time, in ISO 8601. */
+  readonly since?: string | undefined
+  /** Started before this time. */
+  readonly until?: string | undefined
+  /** Only those that failed, or of which items failed. */
+  readonly failed?: boolean | undefined
   readonly limit?: number | undefined
   /** The id of the last of the page before. */
   readonly after?: string | undefined
@@ -66,24 +75,35 @@ export async function listExecutions(
   db: Queryable,
   filter: ExecutionFilter = {},
 ): Promise<ExecutionRecord[]> {
-  const { limit = 50, status, playbook, workspaceId, parent, after } = filter
-  const values = [status, playbook, workspaceId, parent, after].map((value) => value ?? null)
+  const { limit = 50, status, playbook, workspaceId, parent, after, since, until, failed } = filter
+  const values = [status, playbook, workspaceId, parent, after, since, until, failed].map(
+    (value) => value ?? null,
+  )
   const { rows: newest } = await db.query<{ id: string }>(NEWEST_EXECUTIONS, [limit, ...values])
   const { rows } = await db.query<ExecutionRecord>(
     `select ${EXECUTION_COLUMNS} ${FROM_EXECUTIONS}
-      where v.execution_id = any ($7) and ($2::text is null or v.status = $2) and ($3::text is null or named.playbook = $3)
+      where v.execution_id = any ($10) and ($2::text is null or v.status = $2) and ($3::text is null or named.playbook = $3)
         and ($4::uuid is null or v.workspace_id = $4) and v.parent_execution_id is not distinct from $5::bigint
         and ($6::bigint is null or v.execution_id < $6)
+        and ($7::timestamptz is null or v.created_at >= $7) and ($8::timestamptz is null or v.created_at < $8)
+        and ($9::boolean is not true or v.status = 'FAILED' or v.items_failed > 0)
       order by v.execution_id desc limit $1`,
     [limit, ...values, newest.map(({ id }) => id)],
   )
   return rows
 }
 
+/** The id of an execution is a time as well: it bounds what is read. */
+const STARTED_BETWEEN = `($7::timestamptz is null or x.execution_id >= noetl.fn_snowflake_floor($7) and x.created_at >= $7)
+      and ($8::timestamptz is null or x.execution_id < noetl.fn_snowflake_floor($8 + interval '1 second') and x.created_at < $8)`
+const HAS_FAILED_ITEMS = `exists (select from jsonb_each(x.state -> 'loop') l where (l.value ->> 'failed')::bigint > 0)`
+
 const NEWEST_EXECUTIONS = `
   (select x.execution_id as id from noetl.execution x
     where ($2::text is null or x.status = $2) and ($4::uuid is null or x.workspace_id = $4)
       and (x.parent_execution_id = $5::bigint or ($5::bigint is null and x.parent_execution_id is null)) and ($6::bigint is null or x.execution_id < $6)
+      and ${STARTED_BETWEEN}
+      and ($9::boolean is not true or x.status = 'FAILED' or ${HAS_FAILED_ITEMS})
       and ($3::text is null
            or exists (select from noetl.catalog c where c.catalog_id = x.catalog_id and c.path = $3)
            or exists (select from noetl.event e
@@ -97,6 +117,68 @@ const NEWEST_EXECUTIONS = `
     where not exists (select from noetl.execution x where x.execution_id = k.execution_id)
     order by k.execution_id desc limit $1)`
 
+const MAX_COUNTED = 10_000
+
+/** How many there are of each status, of the newest 10,000 that match; as far as the caller may see. */
+export async function countByStatus(
+  db: Queryable,
+  { playbook, workspaceId, since, until }: Omit<ExecutionFilter, 'status' | 'after' | 'limit'> = {},
+): Promise<ExecutionCounts> {
+  const { rows } = await db.query<ExecutionCounts>(
+    `with counted as materialized (
+       select v.status, v.items_failed > 0 as has_failed_items
+         from (${newestIds('$5')}) as newest
+         join noetl.v_execution v on v.execution_id = newest.id
+     ), known as (select * from counted limit $5 - 1)
+     select coalesce((select jsonb_object_agg(s.status, s.n)
+                        from (select status, count(*) as n from known group by status) s), '{}') as by_status,
+            (select count(*)::int from known where has_failed_items and status <> 'FAILED') as with_failed_items,
+            (select count(*) >= $5 from counted) as more`,
+    [playbook ?? null, workspaceId ?? null, since ?? null, until ?? null, MAX_COUNTED + 1],
+  )
+  return rows[0]!
+}
+
+/** Ids of the newest that no other started: $1 playbook, $2 workspace, $3 since, $4 until. */
+const newestIds = (limit: string) => `
+  (select x.execution_id as id from noetl.execution x
+    where x.parent_execution_id is null and ($2::uuid is null or x.workspace_id = $2)
+      and ($3::timestamptz is null or x.execution_id >= noetl.fn_snowflake_floor($3) and x.created_at >= $3)
+      and ($4::timestamptz is null or x.created_at < $4)
+      and ($1::text is null
+           or exists (select from noetl.catalog c where c.catalog_id = x.catalog_id and c.path = $1)
+           or exists (select from noetl.event e
+                       where e.execution_id = x.execution_id and e.seq = 1 and e.meta ->> 'playbook' = $1))
+    order by x.execution_id desc limit ${limit})
+  union
+  (select i.execution_id from noetl.inbox i
+    where i.kind = 'start' and ($2::uuid is null or i.body ->> 'workspace_id' = $2::text)
+      and i.body -> 'parent' = 'null'
+      and ($3::timestamptz is null or i.sent_at >= $3) and ($4::timestamptz is null or i.sent_at < $4)
+      and ($1::text is null or exists (select from noetl.catalog c
+                                        where c.catalog_id = (i.body ->> 'catalog_id')::bigint and c.path = $1))
+    order by i.execution_id desc limit ${limit})`
+
+const MAX_RUNS = 2_000
+
+/** The latest execution of each playbook and how the others did, among the newest 2,000 that the caller may see. */
+export async function listPlaybookRuns(db: Queryable): Promise<PlaybookRuns[]> {
+  const { rows } = await db.query<PlaybookRuns>(
+    `select named.playbook, count(*)::int as executions,
+            (count(*) filter (where v.status in ('PENDING', 'RUNNING', 'PAUSED')))::int as running,
+            (count(*) filter (where v.status = 'FAILED'))::int as failed,
+            max(v.execution_id)::text as last_execution_id,
+            (array_agg(v.status order by v.execution_id desc))[1] as last_status,
+            max(v.created_at) as last_at
+       from (${newestIds('$5')}) as newest
+       join ${FROM_EXECUTIONS.replace(/^from noetl.v_execution v/, 'noetl.v_execution v on v.execution_id = newest.id')}
+      where named.playbook is not null
+      group by named.playbook order by named.playbook limit 1000`,
+    [null, null, null, null, MAX_RUNS],
+  )
+  return rows
+}
+
 async function findExecution(db: Queryable, id: string): Promise<ExecutionRecord | undefined> {
   const { rows } = await db.query<ExecutionRecord>(
     `select ${EXECUTION_COLUMNS} ${FROM_EXECUTIONS} where v.execution_id = $1`,
@@ -105,11 +187,45 @@ async function findExecution(db: Queryable, id: string): Promise<ExecutionRecord
   return rows[0]
 }
 
+/** Throws execution_unknown: the same for one that does not exist and one that the caller may not see. */
 export async function requireExecution(db: Queryable, id: string): Promise<ExecutionRecord> {
-  const found = await findExecution(db, id)
+  const found = (await findExecution(db, id)) ?? (await findStarting(db, id)) ?? (await findExecution(db, id))
   if (found) return found
   throw new StagedoorError('execution_unknown', { execution: id })
 }
+
+/** One that has just begun and is not projected: PENDING, as before its first event. Undefined: it was projected meanwhile. */
+async function findStarting(db: Queryable, id: string): Promise<ExecutionRecord | undefined> {
+  const { rows } = await db.query<ExecutionRecord>(
+    `select ${STARTING_COLUMNS} from noetl.fn_execution_starting($1) v`,
+    [id],
+  )
+  return rows[0]
+}
+
+const STARTING_COLUMNS = columnsOf(ExecutionRecord, {
+  from: 'v',
+  as: {
+    execution_id: 'v.execution_id::text',
+    parent_execution_id: 'v.parent_execution_id::text',
+    status: `'PENDING'`,
+    last_seq: '0',
+    state: `'{}'::jsonb`,
+    updated_at: 'v.created_at',
+    ...Object.fromEntries(
+      [
+        'error',
+        'items',
+        'items_done',
+        'items_failed',
+        'end_time',
+        'start_time',
+        'last_event_type',
+        'last_node_name',
+      ].map((name) => [name, 'null']),
+    ),
+  },
+})
 
 export async function getExecution(
   db: Queryable,
@@ -144,6 +260,8 @@ export interface EventFilter {
   readonly withoutItems?: boolean
   /** Only what failed: attempts, items, steps, the whole. */
   readonly failed?: boolean
+  /** Only of this step. */
+  readonly step?: string | undefined
 }
 
 const EVENT_COLUMNS = columnsOf(LoggedEvent, {
@@ -159,7 +277,7 @@ const EVENT_COLUMNS = columnsOf(LoggedEvent, {
 export async function listEvents(
   db: Queryable,
   execution: string,
-  { after = 0, limit = 100, withoutItems = false, failed = false }: EventFilter = {},
+  { after = 0, limit = 100, withoutItems = false, failed = false, step }: EventFilter = {},
 ): Promise<LoggedEvent[]> {
   const { rows } = await db.query<LoggedEvent>(
     `select ${EVENT_COLUMNS}
@@ -167,9 +285,9 @@ export async function listEvents(
       where execution_id = $1 and seq > $2
         and not ($4 and (event_type in ('loop.item', 'loop.shard.enqueued', 'loop.shard.done', 'loop.shard.failed')
                          or (event_type like 'command.%' and meta ->> 'loop_id' is not null)))
-        and (not $5 or error is not null)
+        and (not $5 or error is not null) and ($6::text is null or node_name = $6)
       order by seq limit $3`,
-    [execution, after, limit, withoutItems, failed],
+    [execution, after, limit, withoutItems, failed, step ?? null],
   )
   return rows
 }
@@ -349,10 +467,10 @@ async function latestOf(
 }
 
 /** The projection counts the latest loop of a step; of an earlier one its end says the counts. */
-function loopOf(
+export function loopOf(
   latest: LoopProgress | undefined,
   loop_id: string | null,
-  row: Omit<StepRow, 'loop_id' | 'waits_for'>,
+  row: Pick<StepRow, 'status' | 'result'>,
 ): LoopProgress | null {
   if (loop_id !== null) return latest?.loop_id === loop_id ? latest : endedLoop(loop_id, row.result)
   // Its results were collected: the last event is then its exit, which names no loop.
@@ -596,4 +714,10 @@ export async function executionStatistics(db: Queryable): Promise<ExecutionStati
             coalesce(noetl.fn_execution_partition_days_left(), 0) as partition_days`,
   )
   return rows[0]!
+}
+
+/** Every engine that is registered, alive or not, for whoever operates a workspace. */
+export async function listRegisteredEngines(db: Queryable): Promise<Engine[]> {
+  const { rows } = await db.query<Engine>(`select ${columnsOf(Engine)} from noetl.fn_engines()`)
+  return rows
 }

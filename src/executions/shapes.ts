@@ -98,7 +98,7 @@ export const ExecutionStep = shape('ExecutionStep', {
   }),
   attempt: IntegerOrNull,
   loop: nullable(LoopProgress),
-  wait: Type.Union([StepWait, Type.Null()], { description: 'what it waits for; for the back end only' }),
+  wait: Type.Union([StepWait, Type.Null()], { description: 'what it waits for' }),
   entered_at: Timestamp,
   ended_at: TimestampOrNull,
   error: TextOrNull,
@@ -120,6 +120,112 @@ export const ExecutionDetail = shape('ExecutionDetail', {
   }),
 })
 export type ExecutionDetail = Row<typeof ExecutionDetail>
+
+export const ExecutionCounts = shape('ExecutionCounts', {
+  by_status: Type.Record(Text, Type.Integer(), { examples: [{ RUNNING: 2, FAILED: 1 }] }),
+  with_failed_items: Type.Integer({ description: 'of those that did not fail as a whole' }),
+  more: Type.Boolean({ description: 'only the newest 10,000 were counted' }),
+})
+export type ExecutionCounts = Row<typeof ExecutionCounts>
+
+export const PlaybookRuns = shape('PlaybookRuns', {
+  playbook: Text,
+  executions: Type.Integer({ description: 'among the newest 2,000' }),
+  running: Type.Integer(),
+  failed: Type.Integer(),
+  last_execution_id: Text,
+  last_status: Type.Enum([...EXECUTION_STATUSES]),
+  last_at: Timestamp,
+})
+export type PlaybookRuns = Row<typeof PlaybookRuns>
+
+export const ITEM_STATUSES = ['done', 'failed', 'open'] as const
+
+export const LoopItem = shape('LoopItem', {
+  index: Type.Integer({ description: 'its place in the collection, from 0' }),
+  node_id: Text,
+  step: Text,
+  status: Type.Enum(['open', 'retrying', 'done', 'failed', 'cancelled']),
+  key: nullable(Type.String({ description: 'what `loop.key` of the playbook gave' })),
+  item: Type.Unsafe<JsonValue>({ description: 'null where its collection is too large to be shown' }),
+  attempts: Type.Integer(),
+  error: TextOrNull,
+  result: nullable(Data),
+  child_execution_id: TextOrNull,
+  worker: nullable(Type.String({ description: 'the process that ran its last attempt' })),
+  ms: nullable(Type.Integer({ description: 'how long that attempt ran' })),
+  issued_at: Timestamp,
+  ended_at: TimestampOrNull,
+  seq: Type.Integer({ description: 'the place of its last event in the log' }),
+})
+export type LoopItem = Row<typeof LoopItem>
+
+const GraphNode = shape('ExecutionGraphNode', {
+  step: Text,
+  node_id: Type.String({ description: 'its latest entry' }),
+  entries: Type.Integer({ description: 'how often it was entered' }),
+  status: Text,
+  attempt: IntegerOrNull,
+  loop: nullable(LoopProgress),
+  wait: nullable(StepWait),
+  entered_at: Timestamp,
+  ended_at: TimestampOrNull,
+  error: TextOrNull,
+})
+export type GraphNode = Row<typeof GraphNode>
+
+export const ExecutionGraph = shape('ExecutionGraph', {
+  definition: nullable(
+    Type.Unsafe<object>({
+      ...JsonObject,
+      description: 'the playbook as it is run; null for a member to whom it is not open',
+    }),
+  ),
+  nodes: Type.Array(GraphNode, { description: 'the steps that were entered, each once' }),
+  arcs: Type.Array(shape('ExecutionGraphArc', { from: Text, to: Text, times: Type.Integer() }), {
+    description: 'the arcs that were taken',
+  }),
+})
+export type ExecutionGraph = Row<typeof ExecutionGraph>
+
+const TimelineBar = shape('TimelineBar', {
+  from: Timestamp,
+  to: Timestamp,
+  step: nullable(Type.String({ description: 'null where several steps are in this bar' })),
+  index: nullable(Type.Integer({ description: 'of the item, where the bar is one attempt at an item' })),
+  done: Type.Integer(),
+  failed: Type.Integer(),
+})
+
+export const ExecutionTimeline = shape('ExecutionTimeline', {
+  from: TimestampOrNull,
+  to: TimestampOrNull,
+  lanes: Type.Array(
+    shape('TimelineLane', {
+      worker: Text,
+      done: Type.Integer({ description: 'attempts' }),
+      failed: Type.Integer({ description: 'attempts' }),
+      busy_ms: Type.Integer({ description: 'of all its attempts together; they may overlap' }),
+      bars: Type.Array(TimelineBar, {
+        description: 'attempts that began close together are one bar: at most 200 of a process',
+      }),
+    }),
+    { description: 'one for each process that ran something, the busiest first; at most 50' },
+  ),
+  running: Type.Array(
+    shape('RunningCommand', {
+      node_id: Text,
+      step: Text,
+      index: IntegerOrNull,
+      attempt: Type.Integer(),
+      worker: Text,
+      started_at: Timestamp,
+    }),
+    { description: 'what processes have claimed and not ended, longest first; at most 200' },
+  ),
+  partial: Type.Boolean({ description: 'only the newest 200,000 events were read' }),
+})
+export type ExecutionTimeline = Row<typeof ExecutionTimeline>
 
 export const LoggedEvent = shape('ExecutionEvent', {
   execution_id: Text,
@@ -156,3 +262,35 @@ export const PlaybookRecord = shape('Playbook', {
   created_at: Timestamp,
 })
 export type PlaybookRecord = Row<typeof PlaybookRecord>
+
+export const PlaybookProblem = shape('PlaybookProblem', {
+  severity: Type.Enum(['error', 'warning']),
+  line: Type.Optional(Type.Integer()),
+  column: Type.Optional(Type.Integer()),
+  path: Type.String({ examples: ['steps[2].next'] }),
+  message: Text,
+  remedy: Type.Optional(Text),
+})
+
+export const PlaybookDiff = shape('PlaybookDiff', {
+  name: Text,
+  from: Type.Integer(),
+  to: Type.Integer(),
+  patch: Type.String({ description: 'unified diff; empty: the texts are the same' }),
+})
+export type PlaybookDiff = Row<typeof PlaybookDiff>
+
+/** A process that drives executions, runs their steps, or both. */
+export const Engine = shape('Engine', {
+  engine_id: Text,
+  name: TextOrNull,
+  drives: Type.Boolean({ description: 'decides what comes next in executions' }),
+  runs: Type.Boolean({ description: 'runs steps and items of loops' }),
+  handlers: Type.Array(Text, { description: 'functions that its process was given' }),
+  registered_by: Text,
+  started_at: Timestamp,
+  heartbeat_at: Timestamp,
+  leased_until: Timestamp,
+  is_alive: Type.Boolean({ description: 'false: its lease has passed, and others take its executions' }),
+})
+export type Engine = Row<typeof Engine>

@@ -1,6 +1,7 @@
 /** What somebody may do in a workspace, for buttons and messages: the database decides. */
 import type { Client } from '../kernel/postgres/connection.ts'
 import type { Caller } from '../kernel/postgres/transaction.ts'
+import { nullable, type Row, shape, Type } from '../kernel/schema.ts'
 import { WRITES_GATE } from './gates.ts'
 
 export interface CallerRights {
@@ -29,4 +30,17 @@ export async function readCallerRights(
     [workspace, role, WRITES_GATE],
   )
   return { ...rows[0]!, readOnly }
+}
+
+/** Whether something may be done now, and why not. */
+export const Permission = shape('Permission', {
+  allowed: Type.Boolean(),
+  reason: nullable(Type.String({ description: 'why not' })),
+})
+export type Permission = Row<typeof Permission>
+
+/** The first reason counts. */
+export function permission(...reasons: (string | false)[]): Permission {
+  const reason = reasons.find((candidate) => candidate !== false)
+  return { allowed: reason === undefined, reason: reason || null }
 }

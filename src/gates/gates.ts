@@ -6,6 +6,8 @@ import { type Row, shape, Text, TextOrNull, TimestampOrNull, Type } from '../ker
 
 export const Gate = shape('Gate', {
   gate: Text,
+  title: Type.String({ description: 'how people call it' }),
+  when_closed: Type.String({ description: 'what it stops' }),
   open: Type.Boolean(),
   description: Text,
   changed_at: TimestampOrNull,
@@ -23,12 +25,40 @@ export interface GateChange {
   readonly changed_at: Date
 }
 
+const GATE_TEXTS: Readonly<Record<string, readonly [title: string, whenClosed: string]>> = {
+  'iu_core.staging_writes_enabled': [
+    'Uploads and staging',
+    'Nobody can upload a file or stage a record. What is held stays, and can be decided.',
+  ],
+  'iu_core.staging_cleanup_enabled': [
+    'Cleanup of staging',
+    'Ended staging records are kept: nothing expires, and storage grows.',
+  ],
+  'queue.consumer_dispatch.enabled': [
+    'Events start jobs',
+    'Events are recorded, and no consumer makes a job of one. They are dispatched when the gate opens.',
+  ],
+  'iu_core.no_vector_staging_excluded': [
+    'Search indexing',
+    'Nothing at all is indexed for search. Open, everything but staged data is.',
+  ],
+  'search.phase_1.enabled': ['Search: index units', 'New and changed units do not appear in search.'],
+  'search.phase_2.enabled': [
+    'Search: include the old knowledge base',
+    'Search looks at units only, not at the old knowledge base.',
+  ],
+  'search.phase_3.enabled': ['Search: smaller chunks', 'Units are divided every 4,000 characters.'],
+}
+
 export async function listGates(db: Queryable): Promise<Gate[]> {
-  const { rows } = await db.query<Gate>(
+  const { rows } = await db.query<Omit<Gate, 'title' | 'when_closed'>>(
     `select key as gate, value = 'true' as open, description, updated_at as changed_at, updated_by as changed_by
        from iu_core.dot_config order by key`,
   )
-  return rows
+  return rows.map((row) => {
+    const [title, when_closed] = GATE_TEXTS[row.gate] ?? [row.gate, `Not so: ${row.description}.`]
+    return { ...row, title, when_closed }
+  })
 }
 
 /** Returns whether anything changed. `db` must act as workflow_admin. */

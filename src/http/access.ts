@@ -1,45 +1,18 @@
 /** Who the caller is, and what that allows. */
 import type { FastifyRequest } from 'fastify'
 import { Me, whoAmI } from '../access/members.ts'
-import { takeSignInCode } from '../access/sign-in-codes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
-import { inTransaction } from '../kernel/postgres/transaction.ts'
-import { Text, Type } from '../kernel/schema.ts'
 import { routes } from './routes.ts'
-import type { ApiContext } from './server.ts'
 
-export const accessRoutes = ({ pool, signIn }: ApiContext) =>
-  routes('access', (api) => {
-    api.get('/me', {
-      operationId: 'me',
-      summary: 'Who am I, and in which workspaces?',
-      answer: Me,
-      handle: (request) => request.transaction(whoAmI),
-    })
-
-    if (signIn === undefined) return
-    api.post('/sign-in', {
-      operationId: 'signIn',
-      summary: 'Exchange the code of a sign-in link for a token; a code is good once',
-      body: { code: Type.String({ minLength: 20, maxLength: 200 }) },
-      answer: Type.Object({ token: Text }),
-      config: { public: true },
-      problems: [401],
-      bodyLimit: 4096,
-      handle: async (request, reply) => {
-        const who = await inTransaction(pool, (client) => takeSignInCode(client, request.body.code), {
-          role: 'service_role',
-        })
-        if (who === undefined) {
-          const reason = 'the sign-in link was used already, or is too old'
-          throw new StagedoorError('token_invalid', { reason })
-        }
-        reply.header('cache-control', 'no-store')
-        return { token: await signIn(who) }
-      },
-    })
+export const accessRoutes = routes('access', (api) => {
+  api.get('/me', {
+    operationId: 'me',
+    summary: 'Who am I, and in which workspaces?',
+    answer: Me,
+    handle: (request) => request.transaction(whoAmI),
   })
+})
 
 /** For what only the back end may do. The database refuses others as well, in words about a function. */
 export function requireService({ principal }: FastifyRequest, reason: string, option?: string): void {

@@ -1,4 +1,5 @@
 /** Executions: started and controlled by those who may operate in their workspace, looked at by its members. */
+import { actorNames } from '../access/members.ts'
 import {
   cancelExecution,
   pauseExecution,
@@ -7,10 +8,13 @@ import {
   resumeExecution,
   startExecution,
 } from '../executions/control.ts'
+import { getExecutionGraph, getExecutionTimeline, listLoopItems } from '../executions/graph.ts'
 import {
+  countByStatus,
   getExecution,
   listEvents,
   listExecutions,
+  listPlaybookRuns,
   listSteps,
   readResult,
   requireExecution,
@@ -18,15 +22,22 @@ import {
 import { createResultStore } from '../executions/results.ts'
 import {
   EXECUTION_STATUSES,
+  ExecutionCounts,
   ExecutionDetail,
+  ExecutionGraph,
   ExecutionRecord,
   ExecutionStep,
+  ExecutionTimeline,
+  ITEM_STATUSES,
   LoggedEvent,
+  LoopItem,
+  PlaybookRuns,
 } from '../executions/shapes.ts'
 import type { JsonObject as JsonObjectType } from '../kernel/json.ts'
 import type { Pool } from '../kernel/postgres/connection.ts'
 import { IntegerOrNull, JsonObject, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { requireService } from './access.ts'
+import { ActorNames } from './responses.ts'
 import { Limit, limit, listPage, page, Reason, routes } from './routes.ts'
 
 /** Up to the largest bigint. */
@@ -52,6 +63,13 @@ const ExecutionControl = shape('ExecutionControl', {
   action: Type.Enum(['cancel', 'pause', 'resume']),
 })
 const params = { id: ExecutionId }
+const StepName = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }))
+const started = {
+  playbook: Type.Optional(PlaybookName),
+  workspace_id: Type.Optional(Uuid),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'started at or after this time' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'started before this time' })),
+}
 
 export interface ResultFiles {
   /** As dot_executor: asked after the caller's right was checked. */
@@ -67,17 +85,44 @@ export const executionRoutes = (files: ResultFiles) =>
       description: 'Those that another execution started are listed with `parent`.',
       query: {
         status: Type.Optional(Type.Enum([...EXECUTION_STATUSES])),
-        playbook: Type.Optional(PlaybookName),
-        workspace_id: Type.Optional(Uuid),
+        ...started,
+        failed: Type.Boolean({ default: false, description: 'those that failed, or of which items failed' }),
         parent: Type.Optional(ExecutionId),
         limit: Limit,
         after: Type.Optional(ExecutionId),
       },
-      answer: page('executions', ExecutionRecord),
+      answer: page('executions', ExecutionRecord, { people: ActorNames }),
       handle: (request) =>
-        listPage(request.query, 'executions', 'execution_id', ({ workspace_id: workspaceId, ...filter }) =>
-          request.transaction((client) => listExecutions(client, { ...filter, workspaceId })),
-        ),
+        request.transaction(async (client) => {
+          const list = await listPage(
+            request.query,
+            'executions',
+            'execution_id',
+            ({ workspace_id: workspaceId, ...filter }) => listExecutions(client, { ...filter, workspaceId }),
+          )
+          const starters = list.executions.map(({ started_by }) => started_by)
+          return { ...list, people: await actorNames(client, starters) }
+        }),
+    })
+
+    api.get('/counts', {
+      operationId: 'countExecutions',
+      summary: 'How many executions there are of each status',
+      description: 'Of the newest 10,000 that match and that no other execution started.',
+      query: started,
+      answer: ExecutionCounts,
+      handle: (request) => {
+        const { workspace_id: workspaceId, ...filter } = request.query
+        return request.transaction((client) => countByStatus(client, { ...filter, workspaceId }))
+      },
+    })
+
+    api.get('/by-playbook', {
+      operationId: 'listPlaybookRuns',
+      summary: 'The latest execution of each playbook, and how the others did',
+      description: 'Among the newest 2,000 that no other execution started.',
+      answer: Type.Object({ playbooks: Type.Array(PlaybookRuns) }),
+      handle: async (request) => ({ playbooks: await request.transaction(listPlaybookRuns) }),
     })
 
     api.post('/', {
@@ -140,18 +185,76 @@ export const executionRoutes = (files: ResultFiles) =>
           default: true,
           description: 'with what happened to single items of loops',
         }),
+        failed: Type.Boolean({ default: false, description: 'only what failed' }),
+        step: StepName,
       },
       answer: Type.Object({ events: Type.Array(LoggedEvent), next: IntegerOrNull }),
       problems: [404],
       handle: async (request) => {
         const { id } = request.params
-        const { after, limit, items } = request.query
+        const { after, limit, items, failed, step } = request.query
         const rows = await request.transaction(async (client) => {
           await requireExecution(client, id)
-          return listEvents(client, id, { after, limit: limit + 1, withoutItems: !items })
+          return listEvents(client, id, { after, limit: limit + 1, withoutItems: !items, failed, step })
         })
         const events = rows.slice(0, limit)
         return { events, next: rows.length > limit ? events.at(-1)!.seq : null }
+      },
+    })
+
+    api.get('/:id/graph', {
+      operationId: 'getExecutionGraph',
+      summary: 'The steps that an execution entered, the arcs that it took, and its playbook',
+      params,
+      answer: ExecutionGraph,
+      problems: [404],
+      handle: (request) =>
+        request.transaction(async (client) =>
+          getExecutionGraph(client, await requireExecution(client, request.params.id)),
+        ),
+    })
+
+    api.get('/:id/timeline', {
+      operationId: 'getExecutionTimeline',
+      summary: 'Which process ran which steps and items, and when; and what runs now',
+      params,
+      answer: ExecutionTimeline,
+      problems: [404],
+      handle: (request) =>
+        request.transaction(async (client) =>
+          getExecutionTimeline(client, await requireExecution(client, request.params.id)),
+        ),
+    })
+
+    api.get('/:id/loops/:loop/items', {
+      operationId: 'listLoopItems',
+      summary: 'The items of a loop, in the order of its collection',
+      params: { ...params, loop: ExecutionId },
+      query: {
+        status: Type.Optional(
+          Type.Enum([...ITEM_STATUSES], {
+            description:
+              'failed: with cancelled ones; open: issued and not ended. Default: all that were issued',
+          }),
+        ),
+        after: Type.Integer({
+          minimum: -1,
+          maximum: MAX_INTEGER,
+          default: -1,
+          description: 'the `next` of the page before',
+        }),
+        limit: limit(999, 100),
+      },
+      answer: Type.Object({ items: Type.Array(LoopItem), next: IntegerOrNull }),
+      problems: [404],
+      handle: async (request) => {
+        const { id, loop } = request.params
+        const { status, after, limit } = request.query
+        const rows = await request.transaction((client) =>
+          listLoopItems(client, id, loop, { status, after, limit: limit + 1 }),
+        )
+        const items = rows.slice(0, limit)
+        return { items, next: rows.length > limit ? items.at(-1)!.index : null }
       },
     })
 

@@ -1,4 +1,5 @@
-/** Jobs and their kinds: members of a workspace look at them, the back end enqueues and controls them. */
+/** Jobs, their kinds and dead letters: members of a workspace look at them and replay, whoever has the right everywhere controls kinds. */
+import { groupDeadLetters, listDeadLetters, MAX_GROUPED, replaySelection } from '../jobs/dead-letters.ts'
 import {
   cancelJob,
   EXECUTORS,
@@ -6,12 +7,19 @@ import {
   listJobs,
   listKinds,
   pauseKind,
-  replayJobs,
   requireJob,
   resumeKind,
   setKind,
 } from '../jobs/queue.ts'
-import { JOB_STATUSES, JobKind, JobRecord, KindSettings } from '../jobs/shapes.ts'
+import {
+  DeadLetterGroup,
+  JOB_STATUSES,
+  JobKind,
+  JobRecord,
+  JobStatistics,
+  KindSettings,
+} from '../jobs/shapes.ts'
+import { jobStatistics, STATISTICS_WINDOWS, type StatisticsWindow } from '../jobs/statistics.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { shape, Text, Type, Uuid } from '../kernel/schema.ts'
@@ -26,6 +34,7 @@ export function requireExecutor(name: string | undefined): void {
   throw new StagedoorError('request_invalid', { reason: `there is no executor ${name}` })
 }
 
+const GroupId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'of `GET /dead-letters/groups`' })
 const Ref = Type.Optional(Type.String({ maxLength: 1000 }))
 const Jobs = Type.Object({ jobs: Type.Array(Text, { description: 'their ids' }) })
 
@@ -77,6 +86,24 @@ export const jobRoutes = routes('jobs', (api) => {
       ),
   })
 
+  api.get('/statistics', {
+    operationId: 'getJobStatistics',
+    summary: 'Counts by kind and state, and throughput and latency over the last hour, day or week',
+    description:
+      'Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.',
+    query: {
+      window: Type.Enum(Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[], { default: '1h' }),
+      kind: Type.Optional(Kind),
+      workspace_id: Type.Optional(Uuid),
+    },
+    answer: JobStatistics,
+    problems: [403],
+    handle: (request) => {
+      const { workspace_id: workspaceId, ...filter } = request.query
+      return request.transaction((client) => jobStatistics(client, { ...filter, workspaceId }))
+    },
+  })
+
   api.post('/', {
     operationId: 'enqueueJobs',
     summary: 'Enqueue jobs, all of them or none; for tokens of service_role',
@@ -118,11 +145,16 @@ export const jobRoutes = routes('jobs', (api) => {
   api.post('/replay', {
     operationId: 'replayJobs',
     summary: 'Dead letters back into the queue, under their own ids and with all attempts before them',
-    description: 'A member names the workspace. Answers the ids of those that were dead letters.',
+    description:
+      'A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.',
     body: {
       jobs: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 10_000 })),
       kind: Type.Optional(Kind),
+      group: Type.Optional(GroupId),
       failed_before: Type.Optional(Type.String({ format: 'date-time' })),
+      dry_run: Type.Optional(
+        Type.Boolean({ description: 'replay nothing: the ids are those that would be replayed' }),
+      ),
       workspace_id: Type.Optional(Uuid),
       limit: limit(100_000, 1000),
     },
@@ -130,19 +162,69 @@ export const jobRoutes = routes('jobs', (api) => {
     answer: Jobs,
     problems: [403, 404, 409],
     handle: async (request) => {
-      const { workspace_id: workspaceId, failed_before, ...filter } = request.body
-      const failedBefore = failed_before === undefined ? undefined : new Date(failed_before)
+      const { workspace_id: workspaceId, failed_before, dry_run: dryRun, ...filter } = request.body
+      const failedBefore = timeOf(failed_before)
       return {
         jobs: await request.transaction((client) =>
-          replayJobs(client, { ...filter, workspaceId, failedBefore }),
+          replaySelection(client, { ...filter, workspaceId, failedBefore, dryRun }),
         ),
       }
     },
   })
 })
 
+function timeOf(given: string | undefined): Date | undefined {
+  return given === undefined ? undefined : new Date(given)
+}
+
+const deadLetterFilter = {
+  kind: Type.Optional(Kind),
+  failed_before: Type.Optional(Type.String({ format: 'date-time' })),
+  workspace_id: Type.Optional(Uuid),
+}
+
+export const deadLetterRoutes = routes('jobs', (api) => {
+  api.get('/', {
+    operationId: 'listDeadLetters',
+    summary: 'Dead letters of your workspaces, those that were enqueued last first',
+    query: { ...deadLetterFilter, group: Type.Optional(GroupId), limit: Limit, after: After },
+    answer: page('jobs', JobRecord),
+    problems: [403],
+    handle: (request) =>
+      listPage(request.query, 'jobs', 'job_id', ({ workspace_id: workspaceId, failed_before, ...filter }) =>
+        request.transaction((client) =>
+          listDeadLetters(client, { ...filter, workspaceId, failedBefore: timeOf(failed_before) }),
+        ),
+      ),
+  })
+
+  api.get('/groups', {
+    operationId: 'groupDeadLetters',
+    summary: 'Dead letters grouped by kind and error, the most frequent first',
+    description: `An error is grouped by its first line, without ids, times and numbers. The newest ${MAX_GROUPED} dead letters are grouped; \`cut\` says whether there are more.`,
+    query: { ...deadLetterFilter, limit: limit(500, 100) },
+    answer: Type.Object({
+      groups: Type.Array(DeadLetterGroup),
+      total: Type.Integer({
+        description: 'dead letters in all groups, also those that the limit leaves out',
+      }),
+      cut: Type.Boolean(),
+    }),
+    problems: [403],
+    handle: (request) => {
+      const { workspace_id: workspaceId, failed_before, ...filter } = request.query
+      return request.transaction((client) =>
+        groupDeadLetters(client, { ...filter, workspaceId, failedBefore: timeOf(failed_before) }),
+      )
+    },
+  })
+})
+
 const params = { kind: Kind }
-const BACK_END = 'For tokens of service_role: a kind is shared by all workspaces.'
+const SETTINGS_RIGHT =
+  'A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.'
+const PAUSE_RIGHT =
+  'A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.'
 
 export const jobKindRoutes = routes('jobs', (api) => {
   api.get('/', {
@@ -155,13 +237,13 @@ export const jobKindRoutes = routes('jobs', (api) => {
   api.patch('/:kind', {
     operationId: 'updateJobKind',
     summary: 'Change the settings of a kind; what is left out stays',
-    description: BACK_END,
+    description: SETTINGS_RIGHT,
     params,
     body: KindSettings,
     answer: JobKind,
     problems: [403],
     handle: (request) =>
-      request.transaction(async (client) => {
+      request.decide(async (client) => {
         await setKind(client, request.params.kind, request.body)
         return readKind(client, request.params.kind)
       }),
@@ -174,12 +256,12 @@ export const jobKindRoutes = routes('jobs', (api) => {
     api.post(`/:kind/${action}`, {
       operationId: `${action}JobKind`,
       summary,
-      description: BACK_END,
+      description: PAUSE_RIGHT,
       params,
       answer: JobKind,
       problems: [403, 404],
       handle: (request) =>
-        request.transaction(async (client) => {
+        request.decide(async (client) => {
           await change(client, request.params.kind)
           return readKind(client, request.params.kind)
         }),

@@ -4,6 +4,7 @@ import { Digest, Type } from '../kernel/schema.ts'
 import { cutFromManifest } from '../units/cut.ts'
 import { Cut, Marking, StagedMark } from '../units/shapes.ts'
 import { workspaceOf } from './access.ts'
+import { acceptChangeNumbers } from './changes.ts'
 import { routes, Workspace } from './routes.ts'
 
 // Loaded with the first document: parser and schema take a third of a second.
@@ -13,6 +14,7 @@ const marking = () => import('../app/marking.ts')
 const BODY_LIMIT = 24 * 1024 ** 2
 
 export const markRoutes = routes('units', (api) => {
+  acceptChangeNumbers(api.fastify, 'cut')
   api.post('/', {
     operationId: 'markDocument',
     summary: 'Propose how a Markdown document is cut, and stage the proposal for review',

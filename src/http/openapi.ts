@@ -1,6 +1,7 @@
 /** The description of the API: OpenAPI 3.1 from the schemas of the routes, every shape under its name, and a page to read it. */
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { CSRF_HEADER, SESSION_COOKIE } from '../access/sessions.ts'
 import { API_PREFIX, VERSION } from '../kernel/version.ts'
 import { Problem } from './problem.ts'
 import { referencePage } from './reference.ts'
@@ -20,9 +21,17 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
-        securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer', description: 'a JWT, or a machine token (sdt_…)' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: SESSION_COOKIE,
+            description: `of the console; other methods than GET also need the header ${CSRF_HEADER}`,
+          },
+        },
       },
-      security: [{ token: [] }],
+      security: [{ token: [] }, { session: [] }],
     },
     transformObject: (document) =>
       'openapiObject' in document ? nameShapes(document.openapiObject) : document.swaggerObject,

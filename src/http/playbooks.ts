@@ -1,21 +1,27 @@
 /** Playbooks: registered by the back end, looked at by those who may start them. */
 import { parsePlaybook } from '../executions/playbook/parse.ts'
 import {
+  checkWithCatalog,
+  diffPlaybook,
   disablePlaybook,
   enablePlaybook,
   findPlaybook,
   getPlaybook,
   listPlaybooks,
+  listPlaybookVersions,
   registerPlaybook,
 } from '../executions/playbooks.ts'
-import { PlaybookRecord } from '../executions/shapes.ts'
+import { PlaybookDiff, PlaybookProblem, PlaybookRecord } from '../executions/shapes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import { JsonObject, shape, Type } from '../kernel/schema.ts'
+import { IntegerOrNull, JsonObject, nullable, shape, Type } from '../kernel/schema.ts'
 import { requireService } from './access.ts'
 import { PlaybookName } from './executions.ts'
 import { Limit, listPage, page, routes } from './routes.ts'
 
 const params = { name: PlaybookName }
+const PlaybookText = Type.String({ minLength: 1, maxLength: 1_048_576, description: 'YAML or JSON' })
+const Version = Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }))
+const Definition = Type.Unsafe<object>({ ...JsonObject, description: 'as it is run' })
 
 export const playbookRoutes = routes('playbooks', (api) => {
   api.get('/', {
@@ -35,7 +41,7 @@ export const playbookRoutes = routes('playbooks', (api) => {
     description:
       'A new version (201), if the text differs from the newest one. Every problem of an invalid text is in `detail`, with its line.',
     body: {
-      text: Type.String({ minLength: 1, maxLength: 1_048_576, description: 'YAML or JSON' }),
+      text: PlaybookText,
       open_to_members: Type.Boolean({ default: false }),
     },
     example: { text: 'name: hello\nsteps:\n  - step: greet\n    tool: sql\n    args: { query: select 1 }\n' },
@@ -57,19 +63,67 @@ export const playbookRoutes = routes('playbooks', (api) => {
     },
   })
 
+  api.post('/check', {
+    operationId: 'checkPlaybook',
+    summary: 'Everything that is wrong with a playbook, each with its line; registers nothing',
+    description: 'Calls are checked against the registered playbooks that you may see.',
+    body: { text: PlaybookText },
+    example: { text: 'name: hello\nsteps:\n  - { step: greet, tool: sqll }\n' },
+    answer: shape('PlaybookCheck', {
+      ok: Type.Boolean({ description: 'false: it would be refused' }),
+      problems: Type.Array(PlaybookProblem),
+      playbook: nullable(Definition),
+    }),
+    handle: async (request) => {
+      const { playbook, problems } = await request.transaction((client) =>
+        checkWithCatalog(client, request.body.text),
+      )
+      return { ok: playbook !== undefined, problems: [...problems], playbook: playbook ?? null }
+    },
+  })
+
   api.get('/:name', {
     operationId: 'getPlaybook',
     summary: 'One playbook: as it was written, and as it is run',
     params,
-    query: { version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })) },
+    query: { version: Version },
     answer: shape('PlaybookDetail', {
       ...PlaybookRecord.properties,
       content: Type.String({ description: 'as it was written' }),
-      playbook: Type.Unsafe<object>({ ...JsonObject, description: 'as it is run' }),
+      playbook: Definition,
     }),
     problems: [404],
     handle: (request) =>
       request.transaction((client) => getPlaybook(client, request.params.name, request.query.version)),
+  })
+
+  api.get('/:name/versions', {
+    operationId: 'listPlaybookVersions',
+    summary: 'The versions of a playbook, newest first',
+    params,
+    query: { limit: Limit, before: Version },
+    answer: Type.Object({ versions: Type.Array(PlaybookRecord), next: IntegerOrNull }),
+    problems: [404],
+    handle: async (request) => {
+      const { limit, before } = request.query
+      const rows = await request.transaction((client) =>
+        listPlaybookVersions(client, request.params.name, { limit: limit + 1, before }),
+      )
+      const versions = rows.slice(0, limit)
+      return { versions, next: rows.length > limit ? versions.at(-1)!.version : null }
+    },
+  })
+
+  api.get('/:name/diff', {
+    operationId: 'diffPlaybook',
+    summary: 'What changed between two versions of a playbook',
+    description: 'Without `to`: up to the newest. Without `from`: from the version before.',
+    params,
+    query: { from: Version, to: Version },
+    answer: PlaybookDiff,
+    problems: [404],
+    handle: (request) =>
+      request.transaction((client) => diffPlaybook(client, request.params.name, request.query)),
   })
 
   for (const [action, change, summary] of [

@@ -172,7 +172,7 @@ function objectText({ properties = {}, required = [] }: Schema, indent: string):
 const paragraph = (words: string | undefined): string => (words ? `<p>${text(words)}</p>` : '')
 const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const text = (words: string): string => words.replaceAll(/[&<>"]/g, (letter) => ENTITIES[letter]!)
+export const text = (words: string): string => words.replaceAll(/[&<>"]/g, (letter) => ENTITIES[letter]!)
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: light-dark(#1d1b19, #f1eeea); --muted: light-dark(#5c5751, #b6b0a7);

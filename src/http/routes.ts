@@ -215,7 +215,7 @@ export async function listPage<Q extends { readonly limit: number }, T, N extend
   name: N,
   place: (keyof T & string) | ((last: T) => string),
   list: (filter: Q) => Promise<readonly T[]>,
-): Promise<{ [K in N]: readonly T[] } & { next: string | null }> {
+): Promise<{ [K in N]: readonly NoInfer<T>[] } & { next: string | null }> {
   const rows = await list({ ...query, limit: query.limit + 1 })
   const shown = rows.slice(0, query.limit)
   const next =

@@ -1,20 +1,58 @@
-/** Schedules: seen by everybody, changed by the back end. */
-import { deleteSchedule, listSchedules, setSchedule } from '../jobs/schedules.ts'
+/** Schedules: seen by everybody, changed by whoever administers all workspaces. */
+import { deleteSchedule, listSchedules, nextTimes, setSchedule } from '../jobs/schedules.ts'
 import { Schedule } from '../jobs/shapes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import { JsonObject, Type } from '../kernel/schema.ts'
+import { JsonObject, shape, Timestamp, Type } from '../kernel/schema.ts'
 import { Kind } from './jobs.ts'
 import { routes } from './routes.ts'
 
 const params = { schedule: Kind }
-const description = 'For tokens of service_role.'
+const description =
+  'A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.'
+const Runs = Type.Array(Timestamp, { description: 'the next times; none while it is disabled' })
+const ScheduleWithRuns = shape('ScheduleWithRuns', { ...Schedule.properties, next_runs: Runs })
+const MAX_RUNS = 10
+/** Each time is searched for; more schedules than these are listed without. */
+const MAX_WITH_RUNS = 500
 
 export const scheduleRoutes = routes('jobs', (api) => {
   api.get('/', {
     operationId: 'listSchedules',
     summary: 'The schedules and when each is due',
-    answer: Type.Object({ schedules: Type.Array(Schedule) }),
-    handle: async (request) => ({ schedules: await request.transaction(listSchedules) }),
+    query: {
+      runs: Type.Integer({
+        minimum: 0,
+        maximum: MAX_RUNS,
+        default: 0,
+        description: `how many next times of each; the first ${MAX_WITH_RUNS} schedules have them`,
+      }),
+    },
+    answer: Type.Object({ schedules: Type.Array(ScheduleWithRuns) }),
+    handle: async (request) => {
+      const { runs } = request.query
+      const schedules = await request.transaction(listSchedules)
+      return {
+        schedules: schedules.map((one, index) => ({
+          ...one,
+          next_runs: runs > 0 && one.enabled && index < MAX_WITH_RUNS ? nextRuns(one, runs) : [],
+        })),
+      }
+    },
+  })
+
+  api.get('/next-runs', {
+    operationId: 'previewSchedule',
+    summary: 'The next times of a cron line, before it is a schedule',
+    query: {
+      cron: Type.String({ maxLength: 200, examples: ['30 6 * * 1-5'] }),
+      time_zone: Type.String({ maxLength: 100, default: 'UTC' }),
+      runs: Type.Integer({ minimum: 1, maximum: MAX_RUNS, default: 5 }),
+    },
+    answer: Type.Object({ next_runs: Runs }),
+    handle: (request) => {
+      const { cron, time_zone, runs } = request.query
+      return { next_runs: nextTimes(cron, time_zone, new Date(), runs) }
+    },
   })
 
   api.put('/:schedule', {
@@ -32,9 +70,7 @@ export const scheduleRoutes = routes('jobs', (api) => {
     answer: Schedule,
     problems: [403, 422],
     handle: (request) =>
-      request.transaction((client) =>
-        setSchedule(client, { schedule: request.params.schedule, ...request.body }),
-      ),
+      request.decide((client) => setSchedule(client, { schedule: request.params.schedule, ...request.body })),
   })
 
   api.delete('/:schedule', {
@@ -45,9 +81,14 @@ export const scheduleRoutes = routes('jobs', (api) => {
     problems: [403, 404],
     handle: async (request) => {
       const { schedule } = request.params
-      if (!(await request.transaction((client) => deleteSchedule(client, schedule)))) {
+      if (!(await request.decide((client) => deleteSchedule(client, schedule)))) {
         throw new StagedoorError('schedule_not_found', { what: `schedule ${schedule}` })
       }
     },
   })
 })
+
+/** The first is the time that the database has, which may have passed while no worker runs. */
+function nextRuns({ cron, time_zone, next_at }: Schedule, count: number): Date[] {
+  return [next_at, ...nextTimes(cron, time_zone, next_at, count - 1)]
+}

@@ -5,7 +5,7 @@ import { EMBEDDERS, STORES } from '../search/collections.ts'
 import { deleteDocument, setDocument } from '../search/legacy.ts'
 import type { Search } from '../search/library.ts'
 import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, SOURCES } from '../search/query.ts'
-import { AuditReport, SearchAnswer, SearchDeadLetter, SearchStatus } from '../search/shapes.ts'
+import { AuditReport, SearchAnswer, SearchDeadLetter, SearchStatus, SearchWaiting } from '../search/shapes.ts'
 import {
   flushOutbox,
   listDeadLetters,
@@ -139,9 +139,9 @@ const Count = Type.Object({ count: Type.Integer() })
 function projectionRoutes(api: Routes): void {
   api.get('/waiting', {
     operationId: 'countWaitingForSearch',
-    summary: 'How many of your units and documents are not in search yet, and how many failed',
+    summary: 'How many of your units and documents are not in search yet, since when, and how many failed',
     description: `Counts end at ${MAX_COUNTED}, which means that many or more.`,
-    answer: Type.Object({ pending: Type.Integer(), failed: Type.Integer() }),
+    answer: SearchWaiting,
     handle: (request) => request.transaction(waitingForSearch),
   })
 

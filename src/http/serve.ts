@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { createOidcProvider } from '../access/oidc.ts'
 import type { SignIn } from '../access/sign-in-codes.ts'
 import { createTokenVerifier, signToken } from '../access/tokens.ts'
 import { type ApiResources, type ComposeOptions, type Composition, compose } from '../app/compose.ts'
@@ -14,6 +15,7 @@ import { createHealthProbe, type HealthCheck } from '../kernel/postgres/health.t
 import type { Database } from '../kernel/postgres/open.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { createServer } from './server.ts'
+import { OIDC_CALLBACK } from './sign-in.ts'
 
 export interface Serving {
   readonly url: string
@@ -79,6 +81,8 @@ function openApi(
     log: log.child({}, config.logLevel === 'info' ? { level: 'warn' } : {}),
     tokens: createTokenVerifier(config, database.jwtSecret),
     ...(database.jwtSecret !== undefined && { signIn: signerOf(database.jwtSecret, config) }),
+    oidc: createOidcProvider(config, OIDC_CALLBACK),
+    linkInvitations: database.kind === 'embedded' && config.oidcIssuer === undefined,
     blobs,
     ingest,
     search,
@@ -137,13 +141,15 @@ function listenError(error: unknown, config: Config): unknown {
 
 /** Without keys nobody could ever sign in. */
 function requireKeys(config: Config, database: Database): void {
-  if (database.jwtSecret !== undefined || config.jwksUrl !== undefined) return
+  if (database.jwtSecret !== undefined || config.jwksUrl !== undefined || config.oidcIssuer !== undefined)
+    return
   throw new StagedoorError(
     'config_invalid',
     { setting: 'STAGEDOOR_JWKS_URL' },
     {
-      message: 'Neither STAGEDOOR_JWKS_URL nor STAGEDOOR_JWT_SECRET is set, so nobody could sign in',
-      hint: 'Set the address of your identity provider’s keys, or a secret of at least 32 characters.',
+      message:
+        'None of OIDC_ISSUER, STAGEDOOR_JWKS_URL and STAGEDOOR_JWT_SECRET is set, so nobody could sign in',
+      hint: 'Set your identity provider (docs/guides/sign-in.md), the address of its keys, or a secret of at least 32 characters.',
     },
   )
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import compress from '@fastify/compress'
+import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import files from '@fastify/static'
@@ -15,6 +16,8 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type Right, requireRightAnywhere } from '../access/members.ts'
+import type { OidcProvider } from '../access/oidc.ts'
+import type { Session } from '../access/sessions.ts'
 import type { SignIn } from '../access/sign-in-codes.ts'
 import type { Principal, TokenVerifier } from '../access/tokens.ts'
 import { createMetrics, type Metrics } from '../app/metrics.ts'
@@ -29,24 +32,32 @@ import { API_PREFIX } from '../kernel/version.ts'
 import type { Search } from '../search/library.ts'
 import type { BlobStore } from '../staging/blobs.ts'
 import { accessRoutes } from './access.ts'
+import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
+import { type Credentials, createCredentials } from './credentials.ts'
 import { datasetRoutes } from './datasets.ts'
 import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
-import { gateRoutes, healthRoutes, metricRoutes } from './health.ts'
-import { jobKindRoutes, jobRoutes } from './jobs.ts'
+import { findRoutes } from './find.ts'
+import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
+import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
+import { limitRoutes } from './limits.ts'
 import { liveRoutes } from './live.ts'
 import { markRoutes } from './marks.ts'
+import { invitationRoutes, memberRoutes } from './members.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
 import { abortStalledRequests, HEADER_TIMEOUTS, hasLargeBody, readJsonBody } from './request-limits.ts'
+import { groupRoutes, reviewPolicyRoutes } from './review-policies.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { searchRoutes } from './search.ts'
+import { signInRoutes } from './sign-in.ts'
 import { stagingRoutes } from './staging.ts'
+import { tokenRoutes } from './tokens.ts'
 import { topicRoutes } from './topics.ts'
 import { unitRoutes } from './units.ts'
 import { lineageRoutes, uploadRoutes } from './uploads.ts'
@@ -54,12 +65,19 @@ import { webhookRoutes } from './webhooks.ts'
 import { workerRoutes } from './workers.ts'
 
 export interface ApiContext {
-  readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> & Partial<Pick<Config, 'webhookHosts'>>
+  readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> &
+    Partial<Pick<Config, 'webhookHosts' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours'>>
   /** Logged in as stagedoor_api. */
   readonly pool: Pool
   readonly tokens: TokenVerifier
   /** Signs a token for whom a sign-in link is; absent where an identity provider signs them. */
   readonly signIn?: (who: SignIn) => Promise<string>
+  /** The identity provider, where one is configured. */
+  readonly oidc?: OidcProvider | undefined
+  /** The link of an invitation is enough to become a member: on the embedded server without an identity provider. */
+  readonly linkInvitations?: boolean
+  /** How long a cookie or machine token that the database accepted is accepted without asking again; default 3 s. */
+  readonly credentialCacheMs?: number
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
@@ -80,6 +98,8 @@ export interface ApiContext {
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null
+    /** Of the cookie that authenticated the request; null where a token did. */
+    session: Session | null
     /** Runs in one transaction under the caller's role and claims. */
     transaction<T>(work: (client: Client) => Promise<T>): Promise<T>
     /** The same for a decision: a person acts as stagedoor_reviewer for this one request, an agent's token is refused. */
@@ -129,12 +149,19 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   await app.register(compress, COMPRESSION)
   if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
-  authenticate(app, context)
+  await app.register(cookie)
+  const credentials = createCredentials({
+    pool: context.pool,
+    tokens: context.tokens,
+    publicUrl: context.config.publicUrl,
+    cacheMs: context.credentialCacheMs,
+  })
+  authenticate(app, context, credentials)
   parseJson(app)
   const metrics = context.measures ?? createMetrics()
   await describeApi(app)
   await app.register(healthRoutes(context.health), { prefix: '/api' })
-  for (const [path, plugin] of Object.entries(apiRoutes(context, metrics)))
+  for (const [path, plugin] of Object.entries(apiRoutes(context, metrics, credentials)))
     await app.register(plugin, { prefix: `${API_PREFIX}${path}` })
   app.all('/api/*', { schema: { hide: true } }, (request, reply) =>
     sendProblem(notFound(request), request, reply),
@@ -144,13 +171,21 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
 }
 
 /** One plugin a noun. */
-function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, FastifyPluginAsync> {
+function apiRoutes(
+  context: ApiContext,
+  metrics: Metrics,
+  credentials: Credentials,
+): Record<string, FastifyPluginAsync> {
   return {
     '': async (api) => {
       for (const plugin of [
-        accessRoutes(context),
+        accessRoutes,
+        signInRoutes(context, credentials),
         gateRoutes,
+        healthDetailRoutes(context),
+        limitRoutes(context),
         eventRoutes,
+        findRoutes,
         lineageRoutes,
         docsRoutes(),
         liveRoutes(context),
@@ -158,10 +193,17 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
       ])
         await api.register(plugin)
     },
+    '/members': memberRoutes(credentials),
+    '/invitations': invitationRoutes(context),
+    '/tokens': tokenRoutes(credentials),
     '/staging': stagingRoutes(context),
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
+    '/changes': changeRoutes,
+    '/review-policies': reviewPolicyRoutes,
+    '/groups': groupRoutes,
     '/jobs': jobRoutes,
+    '/dead-letters': deadLetterRoutes,
     '/job-kinds': jobKindRoutes,
     '/workers': workerRoutes(metrics.executors),
     '/schedules': scheduleRoutes,
@@ -207,12 +249,13 @@ const CONTENT_SECURITY = {
   },
 }
 
-function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext): void {
+function authenticate(app: FastifyInstance, { pool, config }: ApiContext, credentials: Credentials): void {
   const refusal =
     config.rateLimit > 0
       ? limitedRefusal(app, config.rateLimit)
       : async (_: FastifyRequest, error: unknown) => error
   app.decorateRequest('principal', null)
+  app.decorateRequest('session', null)
   app.decorateRequest('transaction', async function (this: FastifyRequest, work) {
     if (!this.principal) throw new StagedoorError('unauthenticated')
     return inTransaction(pool, work, this.principal)
@@ -223,12 +266,11 @@ function authenticate(app: FastifyInstance, { pool, tokens, config }: ApiContext
   })
   app.addHook('onRequest', async (request) => {
     if (isPublic(request)) return
-    const [scheme, token] = request.headers.authorization?.split(' ') ?? []
-    if (scheme?.toLowerCase() !== 'bearer' || !token)
-      throw await refusal(request, new StagedoorError('unauthenticated'))
-    request.principal = await tokens.verify(token).catch(async (error) => {
+    const { principal, session = null } = await credentials.authenticate(request).catch(async (error) => {
       throw await refusal(request, error)
     })
+    request.principal = principal
+    request.session = session
     await refusePlaybooks(request, pool)
     if (request.principal.readOnly && !onlyReads(request)) {
       throw new StagedoorError('permission_denied', { reason: 'this token can only read' })

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { Readable, Transform } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
+import { findStandingOf, ReviewStanding } from '../changes/reviews.ts'
 import { type NewIssue, openIssue } from '../events/issues.ts'
 import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
@@ -29,6 +30,7 @@ import {
   withdrawRecord,
 } from '../staging/records.ts'
 import { ChecklistItem, LifecycleStatus, PartDigest, StagingKind, StagingSummary } from '../staging/shapes.ts'
+import { acceptChangeNumbers } from './changes.ts'
 import { ActorNames, attachment, parseRange, withRawJson } from './responses.ts'
 import { After, Limit, listPage, page, type Routes, routes } from './routes.ts'
 import type { ApiContext } from './server.ts'
@@ -45,6 +47,7 @@ export function stagingRoutes(context: ApiContext) {
       inTransaction(context.ingest.pool, (client) => openIssue(client, issue), { role: 'dot_executor' }),
   }
   return routes('staging', async (api) => {
+    acceptChangeNumbers(api.fastify, 'record', 'cut')
     // Each of the first two reads bodies in a way of its own, which the others must not inherit.
     await api.fastify.register(recordCreateRoutes(stores))
     await api.fastify.register(blobRoutes(stores))
@@ -60,6 +63,7 @@ const StagingDetail = shape('StagingDetail', {
   referenced_iu_ids: Type.Array(Uuid),
   checklist: Type.Array(ChecklistItem),
   may: StagingPermissions,
+  review: nullable(ReviewStanding),
   metadata: nullable(Type.Record(Text, Type.Unknown())),
 })
 /** Numbers of the metadata are not rounded. */
@@ -152,6 +156,7 @@ async function readDetail(client: Client, request: FastifyRequest, id: string) {
     referenced_iu_ids: record.referenced_iu_ids ?? [],
     checklist,
     may: recordPermissions(record, checklist, caller),
+    review: record.approval_required ? ((await findStandingOf(client, id)) ?? null) : null,
     metadata: exact?.metadata ?? null,
   }
 }

@@ -1,5 +1,7 @@
 /** Units: members of their workspace read them, those who may operate write them, those who may review decide. */
 import type { FastifyRequest } from 'fastify'
+import { actorNames } from '../access/members.ts'
+import { readCallerRights } from '../gates/caller-rights.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { JsonObject, nullable, shape, Text, TextOrNull, Type, Uuid } from '../kernel/schema.ts'
 import { addEdge, deleteEdge, unitEdges } from '../units/edges.ts'
@@ -14,16 +16,19 @@ import {
   splitUnit,
   supersedeUnit,
 } from '../units/lifecycle.ts'
+import { UnitPermissions, unitPermissions } from '../units/permissions.ts'
 import {
   AddedEdge,
   CreatedUnit,
   Edge,
   EditedUnit,
   LIFECYCLE_STATUSES,
+  ListedUnit,
+  UnitContext,
   UnitDetail,
   UnitDiff,
   UnitHistory,
-  UnitRecord,
+  UnitKind,
 } from '../units/shapes.ts'
 import {
   changeProfile,
@@ -31,14 +36,18 @@ import {
   createUnits,
   editSlice,
   editUnit,
+  listUnitKinds,
   listUnits,
   moveUnit,
   readUnit,
   reorderUnits,
+  unitContext,
+  unitPeople,
   withConflictDiff,
 } from '../units/units.ts'
 import { workspaceOf } from './access.ts'
 import { TEXT_LIMIT } from './request-limits.ts'
+import { ActorNames } from './responses.ts'
 import { After, Limit, limit, listPage, page, Reason, type Routes, routes, Workspace } from './routes.ts'
 
 const BATCH_LIMIT = 64 * 1024 ** 2
@@ -91,13 +100,17 @@ function readRoutes(api: Routes): void {
       kind: Type.Optional(Kind),
       status: Type.Optional(Type.Enum([...LIFECYCLE_STATUSES])),
       topic: Type.Optional(Type.String({ maxLength: 63 })),
+      text: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'part of the title or of the address' }),
+      ),
+      top: Type.Boolean({ default: false, description: 'only units that are in no other' }),
       conformance: Type.Optional(Type.Enum(['conforms', 'deviates'])),
       drift: Type.Optional(Type.Enum(['none', 'drifted'])),
       deleted: Type.Boolean({ default: false, description: 'only the deleted ones' }),
       limit: Limit,
       after: After,
     },
-    answer: page('units', UnitRecord),
+    answer: page('units', ListedUnit),
     handle: (request) =>
       listPage(
         request.query,
@@ -106,6 +119,13 @@ function readRoutes(api: Routes): void {
         ({ workspace_id: workspaceId, container_id: containerId, ...filter }) =>
           request.transaction((client) => listUnits(client, { ...filter, workspaceId, containerId })),
       ),
+  })
+
+  api.get('/kinds', {
+    operationId: 'listUnitKinds',
+    summary: 'What a unit can be, and what its profile needs then',
+    answer: Type.Object({ kinds: Type.Array(UnitKind) }),
+    handle: async (request) => ({ kinds: await request.transaction(listUnitKinds) }),
   })
 
   api.get('/:id', {
@@ -127,6 +147,28 @@ function readRoutes(api: Routes): void {
       }
       return request.transaction((client) => readUnit(client, { unit_id: request.params.id }, moment))
     },
+  })
+
+  api.get('/:id/context', {
+    operationId: 'getUnitContext',
+    summary: 'Where a unit stands, which document it comes from, and what you may do with it now',
+    answer: shape('UnitContextDetail', {
+      ...UnitContext.properties,
+      may: UnitPermissions,
+      people: ActorNames,
+    }),
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { id: unit_id } = request.params
+        const unit = await readUnit(client, { unit_id })
+        const caller = await readCallerRights(client, unit.workspace_id, request.principal!)
+        return {
+          ...(await unitContext(client, unit_id)),
+          may: unitPermissions(unit, caller),
+          people: await actorNames(client, await unitPeople(client, unit_id)),
+        }
+      }),
   })
 
   api.get('/:id/history', {

@@ -1,6 +1,7 @@
 /** An upload with all that a page about it shows. */
 import type { FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
+import { findStandingOf, ReviewStanding } from '../changes/reviews.ts'
 import { readCallerRights } from '../gates/caller-rights.ts'
 import { datasetTitles } from '../ingest/datasets/registry.ts'
 import { UploadPermissions, uploadPermissions } from '../ingest/permissions.ts'
@@ -8,7 +9,7 @@ import { listFailedPromoters } from '../ingest/promotion.ts'
 import { Upload } from '../ingest/shapes.ts'
 import { requireUpload, uploadHeaders } from '../ingest/uploads.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
-import { type Row, shape, Text, TextOrNull, TimestampOrNull, Type } from '../kernel/schema.ts'
+import { nullable, type Row, shape, Text, TextOrNull, TimestampOrNull, Type } from '../kernel/schema.ts'
 import { findRecord, readChecklist } from '../staging/records.ts'
 import { withRawJson } from './responses.ts'
 
@@ -27,6 +28,7 @@ export const UploadDetail = shape('UploadDetail', {
       ticked_at: TimestampOrNull,
     }),
   ),
+  review: nullable(ReviewStanding),
   dataset_title: Text,
   client_name: TextOrNull,
   people: Type.Record(Text, Text, { description: 'actor → how people call them' }),
@@ -60,6 +62,7 @@ async function readDetail(
   const checklist = review ? await readChecklist(client, review.staging_record_id) : []
   const caller = await readCallerRights(client, upload.workspace_id, request.principal!)
   const names = await datasetTitles(client, upload)
+  const standing = review && (await findStandingOf(client, id))
   const actors = [
     ...upload.changed_by,
     upload.uploaded_by,
@@ -70,11 +73,14 @@ async function readDetail(
     upload.undone_by,
     ...(await listFailedPromoters(client, id)),
     ...checklist.map((item) => item.ticked_by),
+    ...(standing?.reviews.map(({ reviewer }) => reviewer) ?? []),
+    ...(standing?.blocked_by.map(({ reviewer }) => reviewer) ?? []),
   ]
   return {
     ...upload,
     columns: await uploadHeaders(client, id),
-    may: uploadPermissions(upload, review, caller),
+    may: uploadPermissions(upload, review && { ...review, standing }, caller),
+    review: standing ?? null,
     checklist: checklist.map(({ item_id, label, required, ticked_by, ticked_at }) => ({
       item_id,
       text: label,

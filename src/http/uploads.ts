@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
+import { Downstream, readDownstream } from '../app/trace.ts'
 import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
@@ -12,6 +13,7 @@ import {
   approvePlan,
   listPlanRows,
   listStaleRows,
+  planDistribution,
   planUpload,
   rejectPlan,
   submitPlan,
@@ -19,7 +21,9 @@ import {
 import { planUndo, rowLineage, undoUpload, uploadLineage } from '../ingest/promotion.ts'
 import { rawKeys } from '../ingest/readers/chunks.ts'
 import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
+import { readRisk, UploadRisk } from '../ingest/risk.ts'
 import {
+  Distribution,
   LedgerRow,
   LeftOutLine,
   LineageEntry,
@@ -40,6 +44,7 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { Digest, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
+import { acceptChangeNumbers } from './changes.ts'
 import { ActorNames, attachment, withRawJson } from './responses.ts'
 import { After, Limit, limit, listPage, page, type Routes, routes, Workspace } from './routes.ts'
 import type { ApiContext } from './server.ts'
@@ -60,6 +65,7 @@ const answersDetail = { answer: UploadDetail, problems: [403, 404, 409], raw: tr
 
 export function uploadRoutes({ ingest }: ApiContext) {
   return routes('uploads', async (api) => {
+    acceptChangeNumbers(api.fastify, 'upload')
     const background = createBackgroundUploads(api.fastify.log)
     api.fastify.addHook('preClose', () => background.stop())
     // Again: a request that was on its way may have begun another.
@@ -201,6 +207,15 @@ function planRoutes(api: Routes): void {
       by_more_than: Type.Optional(
         Type.Number({ minimum: 0, description: '… by more than this share of the old value: 0.5' }),
       ),
+      line: Type.Optional(Type.Integer({ description: 'only the rows of this line of the file' })),
+      by_amount: Type.Optional(Type.Number({ minimum: 0, description: '… by more than this amount' })),
+      value: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: 'instead: rows that are written with this value in the column, as text',
+        }),
+      ),
+      empty: Type.Optional(Type.Boolean({ description: '… or with none' })),
       limit: RowLimit,
       after: RowPlace,
     },
@@ -208,20 +223,47 @@ function planRoutes(api: Routes): void {
     problems: [404],
     raw: true,
     handle: (request) => {
-      const { by_more_than, column } = request.query
-      if (by_more_than !== undefined && column === undefined) {
-        throw new StagedoorError('request_invalid', { reason: 'by_more_than needs a column' })
+      const { by_more_than, by_amount, value, empty, column } = request.query
+      const needing = Object.entries({ by_more_than, by_amount, value, empty }).find(
+        ([, given]) => given !== undefined,
+      )
+      if (needing !== undefined && column === undefined) {
+        throw new StagedoorError('request_invalid', { reason: `${needing[0]} needs a column` })
       }
       return listPage(
         request.query,
         'rows',
         ({ type_order, row_number }: PlanRow) => `${type_order}.${row_number}`,
-        ({ row_type: rowType, by_more_than: byMoreThan, ...page }) =>
+        ({ row_type: rowType, by_more_than: byMoreThan, by_amount: byAmount, ...page }) =>
           ofUpload(request, (db, { upload_id }) =>
-            listPlanRows(db, upload_id, { ...page, rowType, byMoreThan }),
+            listPlanRows(db, upload_id, { ...page, rowType, byMoreThan, byAmount }),
           ),
       )
     },
+  })
+
+  api.get('/:id/plan/distribution', {
+    operationId: 'readPlanDistribution',
+    summary: 'How the numbers of a column are distributed before and after the plan',
+    query: { row_type: Type.String({ maxLength: 63 }), column: Type.String({ maxLength: 63 }) },
+    answer: Distribution,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        const { row_type: rowType, column } = request.query
+        return planDistribution(client, upload_id, { rowType, column })
+      }),
+  })
+
+  api.get('/:id/risk', {
+    operationId: 'getUploadRisk',
+    summary: 'What is unusual about the plan, against the last promoted uploads of the same source',
+    description: 'Computed from all rows of the plan when it is first asked for, and kept with the plan.',
+    answer: UploadRisk,
+    problems: [404, 409],
+    raw: true,
+    handle: (request) => ofUpload(request, (db, { upload_id }) => readRisk(db, upload_id)),
   })
 
   api.get('/:id/plan/stale', {
@@ -301,13 +343,30 @@ function decisionRoutes(api: Routes, ingest: PipelineDeps): void {
       }),
   })
 
+  api.get('/:id/downstream', {
+    operationId: 'readUploadDownstream',
+    summary: 'Jobs and executions that follow from the promotion, and who will be told of an undo',
+    answer: Downstream,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        return readDownstream(client, upload_id)
+      }),
+  })
+
   api.post('/:id/undo', {
     operationId: 'undoUpload',
     summary: 'Take a promotion back, if it is still the undo that you saw',
-    body: { digest: Digest },
+    body: {
+      digest: Digest,
+      reason: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 2000, description: 'why; kept with the upload' }),
+      ),
+    },
     ...answersDetail,
     handle: (request) =>
-      answerDetail(request, (client, id) => undoUpload(client, id, request.body.digest), request.decide),
+      answerDetail(request, (client, id) => undoUpload(client, id, request.body), request.decide),
   })
 
   api.post('/:id/discard', {

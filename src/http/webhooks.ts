@@ -5,8 +5,9 @@ import {
   listWebhookTargets,
   requireReachable,
   setWebhookTarget,
+  testWebhookTarget,
 } from '../jobs/webhooks.ts'
-import { Type, Uuid } from '../kernel/schema.ts'
+import { Text, Type, Uuid } from '../kernel/schema.ts'
 import { routes } from './routes.ts'
 
 const params = { target: Type.String({ pattern: '^[a-z][a-z0-9_.-]{0,62}$' }) }
@@ -51,6 +52,17 @@ export const webhookRoutes = (hosts: readonly string[]) =>
           // After the right is checked: only administrators have a name looked up.
           if (request.body.url !== undefined) await requireReachable(request.body.url, hosts)
         }),
+    })
+
+    api.post('/:target/test', {
+      operationId: 'testWebhookTarget',
+      summary: 'Deliver one webhook of the type test; the job says what became of it',
+      params,
+      answer: Type.Object({ job_id: Text }),
+      problems: [403, 404],
+      handle: async (request) => ({
+        job_id: await request.decide((client) => testWebhookTarget(client, request.params.target)),
+      }),
     })
 
     api.delete('/:target', {

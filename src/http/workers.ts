@@ -5,6 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ExecutorHooks } from '../app/metrics.ts'
+import { listRegisteredEngines } from '../executions/queries.ts'
+import { Engine } from '../executions/shapes.ts'
 import {
   beginJobs,
   byClaimOrder,
@@ -20,7 +22,8 @@ import {
   requireShallowResult,
   snoozeJobs,
 } from '../jobs/lease.ts'
-import { FailureOutcome, Job } from '../jobs/shapes.ts'
+import { FailureOutcome, Job, JobWorker } from '../jobs/shapes.ts'
+import { listWorkers } from '../jobs/statistics.ts'
 import type { ClaimedJob } from '../jobs/worker-types.ts'
 import { shape, Text, Timestamp, Type, Uuid } from '../kernel/schema.ts'
 import { Executor, Kind, requireExecutor } from './jobs.ts'
@@ -50,6 +53,19 @@ export function workerRoutes(hooks: ExecutorHooks) {
   return routes('workers', (api) => {
     const closing = new AbortController()
     api.fastify.addHook('preClose', async () => closing.abort())
+    api.get('/', {
+      operationId: 'listWorkers',
+      summary: 'Who works: workers of jobs with the jobs that each runs, and engines of executions',
+      description: 'For whoever operates a workspace. Of the running jobs you see those of your workspaces.',
+      answer: Type.Object({ workers: Type.Array(JobWorker), engines: Type.Array(Engine) }),
+      problems: [403],
+      handle: (request) =>
+        request.transaction(async (client) => ({
+          workers: await listWorkers(client),
+          engines: await listRegisteredEngines(client),
+        })),
+    })
+
     api.post('/', {
       operationId: 'registerWorker',
       summary: 'Register a worker that claims jobs of these kinds, as long as it keeps its lease',

@@ -34,6 +34,7 @@ import {
 import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
 import type { Correction, RepairResult } from './repair.ts'
+import { readRisk, type UploadRisk } from './risk.ts'
 import type { MappingPreview } from './shapes.ts'
 import { spoolFolder } from './spool.ts'
 import type { FileOptions } from './stage.ts'
@@ -76,6 +77,8 @@ export interface Ingest {
   ): Promise<RepairResult & { readonly upload: uploads.Upload }>
   plan(upload: string, request?: plans.PlanRequest): Promise<plans.Plan>
   planRows(upload: string, filter?: Partial<plans.PlanRowFilter>): Promise<plans.PlanRow[]>
+  /** What is unusual about the plan, against the last promoted uploads of the same source. */
+  risk(upload: string): Promise<UploadRisk>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   /** The rows of a plan that somebody changed since it was made. */
   staleRows(upload: string, page?: { limit?: number }): Promise<plans.StaleRows>
@@ -83,7 +86,10 @@ export interface Ingest {
   reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
   planUndo(upload: string): Promise<promotions.UndoPlan>
-  undo(upload: string, options?: { digest?: string; undoneBy?: string }): Promise<promotions.Promotion>
+  undo(
+    upload: string,
+    options?: { digest?: string; undoneBy?: string; reason?: string },
+  ): Promise<promotions.Promotion>
   discard(upload: string, discardedBy?: string): Promise<void>
   /** Which production rows an upload wrote. */
   lineage(upload: string, page?: { limit?: number; after?: string }): Promise<promotions.LedgerRow[]>
@@ -173,14 +179,14 @@ export function ingestLibrary({
     plan: (id, request) => service((client) => plans.planUpload(client, id, request)),
     planRows: (id, filter = {}) =>
       service((client) => plans.listPlanRows(client, id, { limit: 100, ...filter })),
+    risk: (id) => service((client) => readRisk(client, id)),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
-    undo: (id, { digest, undoneBy } = {}) =>
-      service((client) => promotions.undoUpload(client, id, digest, undoneBy)),
+    undo: (id, wanted) => service((client) => promotions.undoUpload(client, id, wanted)),
     discard: (id, by) => service((client) => uploads.discardUpload(client, id, by)),
     lineage: (id, page = {}) =>
       service((client) => promotions.uploadLineage(client, id, { limit: 100, ...page })),

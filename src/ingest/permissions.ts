@@ -31,6 +31,14 @@ export interface Review {
   readonly four_eyes: boolean
   readonly owner_actor: string
   readonly owner_via: string | null
+  /** What the review policy asks for, and who has approved. */
+  readonly standing?:
+    | {
+        readonly summary: string
+        readonly reviews: readonly { readonly reviewer: string }[]
+        readonly blocked_by: readonly { readonly reviewer: string }[]
+      }
+    | undefined
 }
 
 const UNDO_NEEDS_REVIEWER = 'A reviewer of this workspace can undo it. Ask one.'
@@ -60,10 +68,11 @@ export function uploadPermissions(
       refusalReason(upload),
       pending,
       ownWork(upload, review, caller),
+      hasApproved(review, caller),
       gate,
     ),
     reject: may(right('review'), planned, pending, gate),
-    promote: may(right('operate'), planned, refusalReason(upload), unapprovedReason(upload), gate),
+    promote: may(right('operate'), planned, refusalReason(upload), unapprovedReason(upload, review), gate),
     undo: may(
       !caller.rights.includes('review') && UNDO_NEEDS_REVIEWER,
       notIn(upload, ['promoted']),
@@ -125,8 +134,22 @@ function ownWork(upload: Upload, review: Review | undefined, { actor }: CallerRi
   )
 }
 
-function unapprovedReason({ approval_required, review_status }: Upload): string | false {
+function hasApproved(review: Review | undefined, { actor }: CallerRights): string | false {
+  const { reviews = [], summary } = review?.standing ?? {}
+  return (
+    reviews.some(({ reviewer }) => reviewer === actor) &&
+    `You have approved it: ${summary}. Somebody else must approve it, too.`
+  )
+}
+
+function unapprovedReason(
+  { approval_required, review_status }: Upload,
+  review: Review | undefined,
+): string | false {
   if (!approval_required || review_status === 'approved') return false
+  const { reviews = [], blocked_by = [], summary } = review?.standing ?? {}
+  if (review_status === 'pending' && reviews.length + blocked_by.length > 0)
+    return `It is not approved yet: ${summary}.`
   if (review_status === 'pending') return 'Nobody has approved it yet. A second person must.'
   if (review_status === 'rejected') return 'It was rejected. Correct it, plan it and submit it again.'
   if (review_status === 'expired') return 'The review has expired. Submit the plan again.'

@@ -3,6 +3,7 @@ import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
 import {
+  type Distribution,
   type ON_INVALID,
   type PLAN_ACTIONS,
   Plan,
@@ -92,6 +93,14 @@ export interface PlanRowFilter {
   readonly column?: string | undefined
   /** … by more than this share of the old value. */
   readonly byMoreThan?: number | undefined
+  /** The rows of this line of the file. */
+  readonly line?: number | undefined
+  /** … by more than this amount. */
+  readonly byAmount?: number | undefined
+  /** Instead of updates that change it: rows that are written with this value in the column, as text. */
+  readonly value?: string | undefined
+  /** … or with none. */
+  readonly empty?: boolean | undefined
   /** At most 10,000. */
   readonly limit: number
   /** `type_order.row_number` of the row before. */
@@ -112,15 +121,28 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
   const [order = '0', line = '-1'] = filter.after?.split('.') ?? []
   const { rows } = await db.query<PlanRow>(
     // The rows of the page first: joined before the limit, every page would read all lines of the upload.
-    `with page as materialized (
+    `with place as materialized (
+       select w.key as row_type, (select c.ordinality::integer
+                                    from rows from (jsonb_to_recordset(d.inserted_columns -> w.key) as ("column" text)) with ordinality as c
+                                   where c."column" = $6) as position
+         from iu_core.ingest_plan d, jsonb_each(d.written) w where d.upload_id = $1 and w.value ? $6
+     ), page as materialized (
        select p from iu_core.ingest_plan_row p
         where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
           and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
-          and ($6::text is null or $6 = any (p.changed))
+          and ($6::text is null or $10::text is not null or $11 or $6 = any (p.changed))
           and ($7::numeric is null
                or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
                        then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric)
                             > $7 * abs((p.before ->> $6)::numeric) end)
+          and ($12::integer is null or p.row_number = $12)
+          and ($9::numeric is null
+               or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
+                       then abs((p.after ->> $6)::numeric - (p.before ->> $6)::numeric) > $9 end)
+          and (($10::text is null and not $11)
+               or p.action in ('insert', 'update')
+                  and exists (select from place where place.row_type = p.row_type
+                                and coalesce(p.after ->> $6, p.inserted[place.position]) is not distinct from $10::text))
         order by p.type_order, p.row_number limit $8
      ), named as materialized (
        select n.* from (select array_agg((page.p).type_order::integer) as orders, array_agg((page.p).row_number) as lines from page) a,
@@ -147,9 +169,66 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
       filter.column ?? null,
       filter.byMoreThan ?? null,
       filter.limit,
+      filter.byAmount ?? null,
+      filter.value ?? null,
+      filter.empty ?? false,
+      filter.line ?? null,
     ],
   )
   return rows
+}
+
+const DISTRIBUTION_BUCKETS = 24
+
+/**
+ * How the numbers of a column are distributed before and after the plan, over all its rows: those that it deletes count before, those
+ * that it inserts after. The buckets are equally wide between the first and the last percentile; what is beyond is in the outermost ones.
+ */
+export async function planDistribution(
+  db: Queryable,
+  upload: string,
+  { rowType, column }: { rowType: string; column: string },
+): Promise<Distribution> {
+  const { rows } = await db.query<Distribution>(
+    `with place as (
+       select (select c.ordinality::integer from jsonb_array_elements(d.inserted_columns -> $2) with ordinality as c
+                where c.value ->> 'column' = $3) as at
+         from iu_core.ingest_plan d where d.upload_id = $1
+     ), side as materialized (
+       select v.side, v.text::numeric as value
+         from iu_core.ingest_plan_row p cross join place
+         cross join lateral (values
+           ('before', case when p.action <> 'insert' then p.before ->> $3 end),
+           ('after', case when p.action = 'delete' then null when p.inserted is not null then p.inserted[place.at]
+                          when p.after ? $3 then p.after ->> $3 else p.before ->> $3 end)) as v (side, text)
+        where p.upload_id = $1 and p.row_type = $2 and p.action in ('insert', 'update', 'unchanged', 'delete')
+          and v.text ~ '^-?[0-9]{1,100}([.][0-9]{1,100})?$'
+     ), bounds as (
+       select percentile_disc(0.01) within group (order by value) as low,
+              percentile_disc(0.99) within group (order by value) as high from side
+     ), counted as (
+       select case when high = low then 0
+                   else least(greatest(floor((value - low) / (high - low) * $4), 0), $4 - 1)::integer end as bucket,
+              count(*) filter (where side = 'before')::integer as before, count(*) filter (where side = 'after')::integer as after
+         from side, bounds group by 1
+     )
+     select (select to_json(s) from (
+              select count(*)::integer as count, trim_scale(sum(value))::text as sum, trim_scale(min(value))::text as min,
+                     trim_scale(percentile_disc(0.5) within group (order by value))::text as median, trim_scale(max(value))::text as max
+                from side where side = 'before') s) as before,
+            (select to_json(s) from (
+              select count(*)::integer as count, trim_scale(sum(value))::text as sum, trim_scale(min(value))::text as min,
+                     trim_scale(percentile_disc(0.5) within group (order by value))::text as median, trim_scale(max(value))::text as max
+                from side where side = 'after') s) as after,
+            (select coalesce(json_agg(json_build_object(
+                      'from', trim_scale(round(low + (high - low) * n / $4, 6))::text,
+                      'to', trim_scale(round(low + (high - low) * (n + 1) / $4, 6))::text,
+                      'before', coalesce(c.before, 0), 'after', coalesce(c.after, 0)) order by n), '[]')
+               from bounds cross join generate_series(0, case when high = low then 0 else $4 - 1 end) as n
+               left join counted c on c.bucket = n) as buckets`,
+    [upload, rowType, column, DISTRIBUTION_BUCKETS],
+  )
+  return rows[0]!
 }
 
 export interface StaleRows {

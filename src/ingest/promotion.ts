@@ -50,6 +50,7 @@ const NOT_RECORDED: readonly ErrorCode[] = [
   'upload_not_found',
   'upload_state',
   'approval_missing',
+  'review_incomplete',
 ]
 
 /** Keeps with the upload that its promotion failed, and why. `db` must act as service_role, after the rollback. */
@@ -88,16 +89,21 @@ export async function planUndo(db: Queryable, upload: string): Promise<UndoPlan>
   return rows[0]!
 }
 
-/** With a digest only if it is still what was seen. */
+interface WantedUndo {
+  /** Only if it is still the undo that was seen. */
+  readonly digest?: string | undefined
+  readonly undoneBy?: string | undefined
+  readonly reason?: string | undefined
+}
+
 export async function undoUpload(
   db: Queryable,
   upload: string,
-  digest?: string,
-  undoneBy?: string,
+  { digest, undoneBy, reason }: WantedUndo = {},
 ): Promise<Promotion> {
   const { rows } = await db.query<Promotion>(
-    `select ${PROMOTION_COLUMNS} from iu_core.fn_ingest_undo($1, $2, $3)`,
-    [upload, digest ?? null, undoneBy ?? null],
+    `select ${PROMOTION_COLUMNS} from iu_core.fn_ingest_undo($1, $2, $3, $4)`,
+    [upload, digest ?? null, undoneBy ?? null, reason ?? null],
   )
   return rows[0]!
 }

@@ -297,12 +297,14 @@ export const Upload = shape('Upload', {
   undo_until: TimestampOrNull,
   undone_by: TextOrNull,
   undone_at: TimestampOrNull,
+  undo_reason: TextOrNull,
   undo_totals: nullable(Totals),
   plan_snapshot: nullable(Snapshot),
   promotion_failures: Type.Array(PromotionFailure, {
     description: 'promotions that failed, newest first, at most twenty; a later success keeps them',
   }),
   promotion_failure_count: Type.Integer({ description: 'in all' }),
+  change: nullable(Type.Integer({ description: 'number of its change: #128; null: a dry run' })),
 })
 export type Upload = Row<typeof Upload>
 
@@ -326,6 +328,22 @@ export const Plan = shape('Plan', {
 })
 export type Plan = Row<typeof Plan>
 
+const DistributionSide = shape('DistributionSide', {
+  count: Type.Integer({ description: 'rows with a number in this column' }),
+  sum: TextOrNull,
+  min: TextOrNull,
+  median: TextOrNull,
+  max: TextOrNull,
+})
+export const Distribution = shape('Distribution', {
+  before: DistributionSide,
+  after: DistributionSide,
+  buckets: Type.Array(
+    shape('DistributionBucket', { from: Text, to: Text, before: Type.Integer(), after: Type.Integer() }),
+  ),
+})
+export type Distribution = Row<typeof Distribution>
+
 export const Promotion = shape('Promotion', {
   upload_id: Uuid,
   plan_digest: Digest,
@@ -339,6 +357,7 @@ export const Promotion = shape('Promotion', {
   undo_until: Timestamp,
   undone_by: TextOrNull,
   undone_at: TimestampOrNull,
+  undo_reason: TextOrNull,
   undo_totals: nullable(Totals),
 })
 export type Promotion = Row<typeof Promotion>

@@ -76,6 +76,22 @@ export async function sweepSpool(home: string): Promise<number> {
   return swept.filter(Boolean).length
 }
 
+/** What is being received and read now on this machine. A file that goes meanwhile is not counted. */
+export async function spoolUsage(home: string): Promise<{ files: number; bytes: number }> {
+  const found = await readdir(spoolFolder(home), { recursive: true, withFileTypes: true }).catch(() => [])
+  const files = found.filter((entry) => entry.isFile() && entry.name !== HEARTBEAT_FILE).slice(0, MAX_COUNTED)
+  const sizes = await Promise.all(
+    files.map(({ parentPath, name }) =>
+      stat(join(parentPath, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return { files: files.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+const MAX_COUNTED = 10_000
 const PROCESS_PREFIX = `${randomUUID()}-`
 const HEARTBEAT_FILE = 'alive'
 const HEARTBEAT_MS = 30_000

@@ -3,7 +3,7 @@
 import { asStagedoorError, type ErrorCode, type ErrorDetails, StagedoorError } from '../kernel/errors.ts'
 import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
-import { columnsOf } from '../kernel/schema.ts'
+import { BigCount, columnsOf, nullable, type Row, shape, Type } from '../kernel/schema.ts'
 import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
 import { type GATE_MODES, type Progress, type RUN_MODES, type UPLOAD_STATUSES, Upload } from './shapes.ts'
 import { sweepSpool } from './spool.ts'
@@ -137,13 +137,13 @@ export async function discardUpload(db: Queryable, id: string, discardedBy?: str
   await db.query('select iu_core.fn_ingest_discard($1, $2)', [id, discardedBy ?? null])
 }
 
-interface UploadLimits {
-  readonly workspace_id: string | null
-  /** A bigint, as text. */
-  readonly max_bytes: string
-  readonly max_lines: number
-  readonly max_at_once: number
-}
+export const UploadLimits = shape('UploadLimits', {
+  workspace_id: nullable(Type.String({ description: 'null: the limits of all that have none of their own' })),
+  max_bytes: BigCount,
+  max_lines: Type.Integer(),
+  max_at_once: Type.Integer({ description: 'uploads that are read at the same time' }),
+})
+type UploadLimits = Row<typeof UploadLimits>
 
 /** Its own, or everybody's. */
 export async function uploadLimits(db: Queryable, workspace: string | null): Promise<UploadLimits> {

@@ -64,16 +64,19 @@ const SHARED = `job_kind, executor, idempotency_key, source_ref, target_ref, pay
   correlation_id, causation_event_id, causation_depth, actor, actor_via, workspace_id, enqueued_at, started_at, attempts, crashes,
   replays, last_error`
 
+/** Dead letters in the columns of a job. */
+export const DEAD_LETTERS = `select job_id, ${SHARED}, null::timestamptz as process_after, failed_at as finished_at, worker_id,
+  null::jsonb as result, 'dead' as status from iu_core.job_dead_letter`
+
 /** Queue, history and dead letters, each by its own index; the newest ids of each are enough for the newest of all. */
 function selectFromAllTables(where: string, limit: string): string {
   const queue = `select job_id, ${SHARED}, process_after, null::timestamptz as finished_at, leased_by as worker_id,
     null::jsonb as result, case when leased_by is null then 'waiting' else 'running' end as status from iu_core.job_queue`
   const history = `select job_id, ${SHARED}, null, finished_at, worker_id, result, outcome from iu_core.job_history`
-  const dead = `select job_id, ${SHARED}, null, failed_at, worker_id, null, 'dead' from iu_core.job_dead_letter`
   const parts = [
     [queue, `case when leased_by is null then 'waiting' else 'running' end`],
     [history, 'outcome'],
-    [dead, `'dead'`],
+    [DEAD_LETTERS, `'dead'`],
   ].map(([select, status]) => `(${select} where ${where.replaceAll('@status', status!)} ${limit})`)
   return parts.join(' union all ')
 }
@@ -192,7 +195,10 @@ export interface KindStatistics {
 }
 
 /** Every kind that has a job or a dead letter, as far as the caller may see. */
-export async function queueStatistics(db: Queryable): Promise<KindStatistics[]> {
+export async function queueStatistics(
+  db: Queryable,
+  { kind, workspaceId }: { kind?: string | undefined; workspaceId?: string | undefined } = {},
+): Promise<KindStatistics[]> {
   const { rows } = await db.query<KindStatistics>(
     `select job_kind, coalesce(sum(waiting), 0)::int as waiting, coalesce(sum(later), 0)::int as later,
             coalesce(sum(running), 0)::int as running, coalesce(sum(dead), 0)::int as dead,
@@ -203,10 +209,13 @@ export async function queueStatistics(db: Queryable): Promise<KindStatistics[]> 
                     count(*) filter (where leased_by is not null) as running, 0 as dead,
                     extract(epoch from clock_timestamp() - min(process_after)
                       filter (where leased_by is null and process_after <= clock_timestamp())) as oldest_due_s
-               from iu_core.job_queue group by job_kind
+               from iu_core.job_queue
+              where ($1::text is null or job_kind = $1) and ($2::uuid is null or workspace_id = $2) group by job_kind
              union all
-             select job_kind, 0, 0, 0, count(*), null from iu_core.job_dead_letter group by job_kind) counted
+             select job_kind, 0, 0, 0, count(*), null from iu_core.job_dead_letter
+              where ($1::text is null or job_kind = $1) and ($2::uuid is null or workspace_id = $2) group by job_kind) counted
       group by job_kind order by job_kind`,
+    [kind ?? null, workspaceId ?? null],
   )
   return rows
 }

@@ -96,6 +96,83 @@ export const KindSettings = Object.fromEntries(
 ) as { [K in keyof typeof settings]: ReturnType<typeof Type.Optional<(typeof settings)[K]>> }
 export type KindSettings = Partial<Omit<JobKind, 'job_kind' | 'paused_at' | 'paused_by'>>
 
+const Count = Type.Integer({ minimum: 0 })
+const NumberOrNull = nullable(Type.Number())
+const ends = {
+  completed: Count,
+  cancelled: Count,
+  retries: Type.Integer({ description: 'attempts beyond the first of the jobs that ended' }),
+  wait_p50_ms: NumberOrNull,
+  wait_p95_ms: nullable(
+    Type.Number({ description: 'from enqueue to start, of jobs that ended in their first attempt' }),
+  ),
+  run_p50_ms: NumberOrNull,
+  run_p95_ms: nullable(
+    Type.Number({ description: 'from the start of the last attempt to its end, of completed jobs' }),
+  ),
+}
+const LatencyBucket = shape('LatencyBucket', {
+  at: Type.Unsafe<Date>({ ...Timestamp, description: 'its beginning' }),
+  ...ends,
+  dead: Type.Integer({ description: 'dead letters that failed then and were not replayed since' }),
+})
+export type LatencyBucket = Row<typeof LatencyBucket>
+const KindCounts = shape('KindCounts', {
+  job_kind: Text,
+  waiting: Type.Integer({ description: 'due and not begun' }),
+  later: Type.Integer({ description: 'due later: a retry, a snooze, a time to come' }),
+  running: Count,
+  dead: Type.Integer({ description: 'dead letters, whenever they failed' }),
+  oldest_due_s: nullable(
+    Type.Number({ description: 'for how many seconds the oldest waiting job has been due' }),
+  ),
+  ...ends,
+  failed: Type.Integer({ description: 'dead letters of the window' }),
+})
+export type KindCounts = Row<typeof KindCounts>
+export const JobStatistics = shape('JobStatistics', {
+  window: Type.Enum(['1h', '24h', '7d']),
+  from: Timestamp,
+  to: Timestamp,
+  bucket_s: Type.Integer(),
+  kinds: Type.Array(KindCounts),
+  series: Type.Array(LatencyBucket, {
+    description: 'oldest first, without gaps; the last bucket still runs',
+  }),
+})
+export type JobStatistics = Row<typeof JobStatistics>
+
+export const DeadLetterGroup = shape('DeadLetterGroup', {
+  group_id: Type.String({ description: 'of the kind and the error; the same as long as both are' }),
+  job_kind: Text,
+  error: Type.String({ description: 'its first line, without ids, times and numbers' }),
+  count: Count,
+  first_failed_at: Timestamp,
+  last_failed_at: Timestamp,
+  replayed: Type.Integer({ description: 'how many of them failed again after a replay' }),
+  latest_error: Text,
+})
+export type DeadLetterGroup = Row<typeof DeadLetterGroup>
+
+/** A worker as people see it: a worker serves all workspaces, and its jobs are those that the caller may see. */
+export const JobWorker = shape('JobWorker', {
+  worker_id: Text,
+  name: nullable(Type.String({ description: 'as a rule its host and process' })),
+  executor: Text,
+  kinds: Type.Array(Text),
+  registered_by: Text,
+  started_at: Timestamp,
+  heartbeat_at: Timestamp,
+  leased_until: Timestamp,
+  is_alive: Type.Boolean({ description: 'false: its lease has passed, and others take its jobs' }),
+  running: Type.Array(
+    shape('RunningJob', { job_id: Text, job_kind: Text, started_at: TimestampOrNull, attempts: Count }),
+    { description: 'the oldest twenty that you may see' },
+  ),
+  running_count: Count,
+})
+export type JobWorker = Row<typeof JobWorker>
+
 export const Schedule = shape('Schedule', {
   schedule: Text,
   cron: Text,

@@ -222,6 +222,14 @@ export async function listWebhookTargets(db: Queryable, workspaceId?: string): P
   return rows
 }
 
+/** Enqueues one delivery of the type test. Returns the job. */
+export async function testWebhookTarget(db: Queryable, code: string): Promise<string> {
+  const { rows } = await db.query<{ job_id: string }>('select iu_core.fn_webhook_target_test($1) as job_id', [
+    code,
+  ])
+  return rows[0]!.job_id
+}
+
 /** Deletes the target. Deliveries that are still queued become dead letters. */
 export async function deleteWebhookTarget(db: Queryable, code: string): Promise<void> {
   await db.query('select iu_core.fn_webhook_target_delete($1)', [code])

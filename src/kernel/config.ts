@@ -159,6 +159,62 @@ const SETTINGS = {
     fallback: undefined,
     parse: text,
   }),
+  publicUrl: setting<string | undefined>({
+    env: 'PUBLIC_URL',
+    about:
+      'the address at which people open the console, such as https://stagedoor.example.com; with https the cookie is Secure. Needed for OIDC',
+    fallback: undefined,
+    parse: url(['https:', 'http:']),
+  }),
+  sessionHours: setting({
+    env: 'STAGEDOOR_SESSION_HOURS',
+    about: 'hours after which people sign in again, however active they are',
+    fallback: 168,
+    parse: integer(1, 2160),
+  }),
+  sessionIdleHours: setting({
+    env: 'STAGEDOOR_SESSION_IDLE_HOURS',
+    about: 'hours without a request after which a session ends',
+    fallback: 12,
+    parse: integer(1, 2160),
+  }),
+  oidcIssuer: setting<string | undefined>({
+    env: 'OIDC_ISSUER',
+    about: 'your identity provider for OpenID Connect, without /.well-known/…; unset: no sign-in by OIDC',
+    fallback: undefined,
+    parse: secureUrl,
+  }),
+  oidcClientId: setting<string | undefined>({
+    env: 'OIDC_CLIENT_ID',
+    about: 'the client that Stagedoor is at the identity provider',
+    fallback: undefined,
+    parse: text,
+  }),
+  oidcClientSecret: setting<string | undefined>({
+    env: 'OIDC_CLIENT_SECRET',
+    about: 'the secret of that client; unset: a public client, protected by PKCE alone',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+  oidcScopes: setting({
+    env: 'OIDC_SCOPES',
+    about: 'what Stagedoor asks the identity provider for, with spaces between',
+    fallback: 'openid profile email',
+    parse: scopes,
+  }),
+  oidcSubjectClaim: setting({
+    env: 'OIDC_SUBJECT_CLAIM',
+    about: 'the claim that is the id of a member; with email the provider must say that it is verified',
+    fallback: 'sub',
+    parse: text,
+  }),
+  oidcName: setting<string | undefined>({
+    env: 'OIDC_NAME',
+    about: 'what the button says: Sign in with …; unset: the host of the issuer',
+    fallback: undefined,
+    parse: text,
+  }),
   webhookHosts: setting<readonly string[]>({
     env: 'STAGEDOOR_WEBHOOK_HOSTS',
     about:
@@ -268,6 +324,19 @@ export function readConfig(
       reason: 'DATABASE_URL is not set',
     })
   }
+  for (const [name, env] of [
+    ['oidcClientId', 'OIDC_CLIENT_ID'],
+    ['publicUrl', 'PUBLIC_URL'],
+  ] as const)
+    if (values.oidcIssuer !== undefined && values[name] === undefined)
+      throw new StagedoorError(
+        'config_invalid',
+        { setting: env },
+        {
+          message: `OIDC_ISSUER is set, but ${env} is not`,
+          hint: `Set ${env}, or unset OIDC_ISSUER. The guide: docs/guides/sign-in.md`,
+        },
+      )
   return {
     ...(values as unknown as Values),
     home: resolve(values.home as string),
@@ -412,4 +481,17 @@ function url(protocols: readonly string[]): (value: string) => string {
     if (!protocols.includes(new URL(value).protocol)) throw new Error(expected)
     return value
   }
+}
+
+/** https, or http on this machine: an issuer over plain http could be anybody. */
+function secureUrl(value: string): string {
+  const { protocol, hostname } = new URL(url(['https:', 'http:'])(value))
+  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+    throw new Error('it must begin with https://')
+  return value
+}
+
+function scopes(value: string): string {
+  if (!value.split(' ').includes('openid')) throw new Error('it must contain openid')
+  return value
 }

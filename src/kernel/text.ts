@@ -25,6 +25,27 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best?.name
 }
 
+/** Those that are near to one of the names, at most a third of its letters away; the nearest first. */
+export function nearestFirst<T>(
+  names: readonly string[],
+  candidates: readonly T[],
+  textOf: (candidate: T) => string,
+): T[] {
+  return candidates
+    .flatMap((candidate) => {
+      const edits = names
+        .map((name) => ({
+          edits: editDistance(name, textOf(candidate)),
+          max: Math.floor((name.length + 1) / 3),
+        }))
+        .filter(({ edits, max }) => edits <= max)
+        .map(({ edits }) => edits)
+      return edits.length === 0 ? [] : [{ candidate, edits: Math.min(...edits) }]
+    })
+    .sort((left, right) => left.edits - right.edits)
+    .map(({ candidate }) => candidate)
+}
+
 /** Letters missing, added or replaced. Two neighbours that changed places are one edit: `setp` is one from `step`. */
 export function editDistance(left: string, right: string): number {
   return isSwap(left, right) ? 1 : distance(left, right)

@@ -168,14 +168,14 @@ function buildHit(
   about: HitRow | DocumentRow,
   { explain, ...snippet }: Snippet & { readonly explain: boolean },
 ): SearchHit {
-  const { best, score, ranks, states } = hit
+  const { best, score, shares, ranks, states } = hit
   const common = {
     title: about.title,
     ...snippet,
     score,
     legs: ranks,
     freshness: hit.freshness as Freshness,
-    ...(explain && { explain: { ...states, ...(best && { chunk_id: best.chunk_id }) } }),
+    ...(explain && { explain: { ...states, shares, ...(best && { chunk_id: best.chunk_id }) } }),
   }
   if (hit.source === 'document') {
     const sourceRef = 'source_ref' in about ? about.source_ref : about.document_source_ref
@@ -243,6 +243,10 @@ export function fold(word: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(/[đłø]/g, (letter) => PLAIN[letter]!)
+}
+
+export function wordsOf(text: string): string[] {
+  return text.match(WORD) ?? []
 }
 
 interface QueryWords {

@@ -7,10 +7,11 @@ import { StagedoorError } from '../kernel/errors.ts'
 import { UUID } from '../kernel/ids.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
-import { type LegsFound, loadHits, queryWords } from './hits.ts'
+import { nearestFirst } from '../kernel/text.ts'
+import { fold, type LegsFound, loadHits, queryWords, wordsOf } from './hits.ts'
 import type { DenseResult } from './providers.ts'
 import { denseWeight } from './ranking.ts'
-import type { SearchAnswer } from './shapes.ts'
+import type { NoHits, SearchAnswer } from './shapes.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
@@ -36,8 +37,10 @@ const QUOTED = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
 const QUOTES = /["“”„«»]/g
 const ONLY_PREFIXES = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
-export const search = (deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> =>
-  answer(deps, request, false)
+export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
+  const found = await answer(deps, request, false)
+  return found.hits.length > 0 ? found : { ...found, no_hits: await explainNoHits(deps, request) }
+}
 
 /** `literal`: keyword search alone, for a phrase or a prefix. */
 async function answer(deps: SearchDeps, request: SearchRequest, literal: boolean): Promise<SearchAnswer> {
@@ -271,6 +274,97 @@ async function parseWords(client: Client, text: string): Promise<Parsed> {
     [text],
   )
   return rows[0]!
+}
+
+// Why nothing was found.
+
+/** Similar words that are offered for a word that no text has. */
+const MAX_SIMILAR = 3
+
+interface UnknownWords {
+  readonly chunks: number
+  readonly waiting: number
+  readonly unknown: readonly {
+    readonly word: string
+    readonly stems: readonly string[]
+    readonly known: readonly { readonly lexeme: string; readonly chunk_id: string }[]
+  }[]
+}
+
+/** What is in search, what waits, which words no text has, and whether the filters exclude what would be found. */
+async function explainNoHits(deps: SearchDeps, request: SearchRequest): Promise<NoHits> {
+  const { workspace_id, text, filters } = parseQuestion(request)
+  const { source, ...others } = filters
+  const isFiltered = Object.keys(others).length > 0
+  const [words, unfiltered] = await Promise.all([
+    deps.transaction((client) => unknownWords(client, workspace_id, text)),
+    isFiltered
+      ? answer(deps, { ...request, filters: source === undefined ? {} : { source: source as never } }, false)
+      : undefined,
+  ])
+  return { ...words, without_filters: unfiltered?.hits.length ?? null }
+}
+
+async function unknownWords(
+  client: Client,
+  workspace: string,
+  text: string,
+): Promise<Omit<NoHits, 'without_filters'>> {
+  const { rows } = await client.query<{ words: UnknownWords }>(
+    'select iu_core.fn_search_unknown_words($1, $2) as words',
+    [workspace, queryWords(text).words],
+  )
+  const { chunks, waiting, unknown } = rows[0]!.words
+  const near = unknown.map(({ word, stems, known }) => ({
+    word,
+    // A typed word may be nearer to a stem than to the word itself, and the other way round.
+    known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme).slice(0, MAX_SIMILAR),
+  }))
+  const written = await wordsWithStems(
+    client,
+    workspace,
+    near.flatMap(({ known }) => known),
+  )
+  return {
+    texts: chunks,
+    waiting,
+    unknown_words: near.map(({ word, known }) => ({
+      word,
+      similar: [...new Set(known.map(({ lexeme }) => written.get(lexeme) ?? lexeme))],
+    })),
+  }
+}
+
+/** Lexemes as texts write them: `policies` for `polici`. */
+async function wordsWithStems(
+  client: Client,
+  workspace: string,
+  lexemes: readonly { readonly lexeme: string; readonly chunk_id: string }[],
+): Promise<Map<string, string>> {
+  if (lexemes.length === 0) return new Map()
+  const { rows } = await client.query<{ lexeme: string; word: string }>(
+    `select distinct on (w.stem) w.stem as lexeme, w.word
+       from (select t.word, unnest(array[t.word, (ts_lexize('english_stem', t.word))[1]]) as stem, t.n
+               from unnest($1::text[]) with ordinality as t (word, n)) as w
+      where w.stem = any ($2) order by w.stem, w.n`,
+    [
+      await chunkWords(
+        client,
+        workspace,
+        lexemes.map(({ chunk_id }) => chunk_id),
+      ),
+      lexemes.map(({ lexeme }) => lexeme),
+    ],
+  )
+  return new Map(rows.map(({ lexeme, word }) => [lexeme, word]))
+}
+
+async function chunkWords(client: Client, workspace: string, chunks: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ text: string }>(
+    'select text from iu_core.fn_search_texts($1, $2, $3)',
+    [workspace, chunks, []],
+  )
+  return [...new Set(rows.flatMap(({ text }) => wordsOf(text).map(fold)))]
 }
 
 // The request and its checks.

@@ -39,6 +39,7 @@ export interface Ranked<Facts extends ChunkFacts> {
   readonly source: 'unit' | 'document'
   readonly id: string
   readonly score: number
+  readonly shares: Shares
   readonly ranks: Ranks
   /** Its best chunk; a document shown in place of its units may have none. */
   readonly best: Facts | undefined
@@ -87,9 +88,9 @@ export function rank<Facts extends ChunkFacts>(found: Found<Facts>): Ranked<Fact
       .map((id) => keyOfChunk.get(id) ?? (found.unseen?.has(id) ? `unseen ${id}` : undefined))
       .filter((key) => key !== undefined)
   return fuse(keysOf(found.lexical), alternate(keysOf(found.dense), legacyKeys), found.denseWeight).flatMap(
-    ({ key, score, ranks }) => {
+    ({ key, score, shares, ranks }) => {
       const thing = things.get(key)
-      return thing ? [{ ...thing, score, ranks }] : []
+      return thing ? [{ ...thing, score, shares, ranks }] : []
     },
   )
 }
@@ -239,9 +240,16 @@ interface Ranks {
   readonly dense?: number
 }
 
+/** What each leg adds to the score. */
+export interface Shares {
+  readonly words: number
+  readonly meaning: number
+}
+
 export interface Fused<Key> {
   readonly key: Key
   readonly score: number
+  readonly shares: Shares
   readonly ranks: Ranks
 }
 
@@ -253,9 +261,11 @@ export function fuse<Key>(lexical: readonly Key[], dense: readonly Key[], denseW
   const fused = [...keys].map((key) => {
     const lexicalRank = lexicalRanks.get(key)
     const denseRank = denseRanks.get(key)
+    const shares = { words: share(lexicalRank, LEXICAL_WEIGHT), meaning: share(denseRank, denseWeight) }
     return {
       key,
-      score: share(lexicalRank, LEXICAL_WEIGHT) + share(denseRank, denseWeight),
+      score: shares.words + shares.meaning,
+      shares,
       ranks: {
         ...(lexicalRank !== undefined && { lexical: lexicalRank }),
         ...(denseRank !== undefined && { dense: denseRank }),

@@ -14,6 +14,16 @@ import {
 const Count = Type.Integer({ minimum: 0 })
 const Trouble = shape('SearchTrouble', { rows: Count, reason: Text })
 
+export const SearchWaiting = shape('SearchWaiting', {
+  pending: Type.Integer({ description: 'units and documents whose newest text is not in search yet' }),
+  failed: Type.Integer({ description: 'those that failed every attempt and need a person' }),
+  due: Type.Integer({ description: 'those that wait for a worker, not for the quiet window' }),
+  oldest_at: nullable(Type.Unsafe<Date>({ ...Timestamp, description: 'since when the oldest waits' })),
+  quiet_s: Type.Number({ description: 'seconds that search waits after an edit' }),
+  retrying: Type.Union([Trouble, Type.Null()], { description: 'what failed and will be retried' }),
+})
+export type SearchWaiting = Row<typeof SearchWaiting>
+
 export const SearchStatus = shape('SearchStatus', {
   collections: Type.Array(
     shape('CollectionStatus', {
@@ -105,12 +115,42 @@ export const SearchHit = shape('SearchHit', {
   explain: Type.Optional(
     shape(
       'HitReasons',
-      { unit: Text, document: Text, chunk_id: Type.Optional(Text) },
+      {
+        unit: Text,
+        document: Text,
+        shares: shape(
+          'HitShares',
+          { words: Type.Number(), meaning: Type.Number() },
+          { description: 'what each leg adds to the score' },
+        ),
+        chunk_id: Type.Optional(Text),
+      },
       { description: 'where it was asked for: the states between which the matrix decided, and the chunk' },
     ),
   ),
 })
 export type SearchHit = Row<typeof SearchHit>
+
+export const NoHits = shape(
+  'NoHits',
+  {
+    texts: Type.Integer({ description: 'how many chunks of text are in search' }),
+    waiting: Type.Integer({ description: 'units that are not in search yet; counts end at 1000' }),
+    unknown_words: Type.Array(
+      shape('UnknownWord', {
+        word: Text,
+        similar: Type.Array(Text, { description: 'words that texts here have, the most similar first' }),
+      }),
+      { description: 'words of the question that no text has' },
+    ),
+    without_filters: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'how many hits the same question has without filters, counted up to the limit; null: it had none',
+    }),
+  },
+  { description: 'where nothing was found: why that may be' },
+)
+export type NoHits = Row<typeof NoHits>
 
 export const SearchAnswer = shape('SearchAnswer', {
   hits: Type.Array(SearchHit),
@@ -124,6 +164,7 @@ export const SearchAnswer = shape('SearchAnswer', {
     },
     { description: 'how many chunks each leg found' },
   ),
+  no_hits: Type.Optional(NoHits),
 })
 export type SearchAnswer = Row<typeof SearchAnswer>
 

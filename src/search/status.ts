@@ -1,9 +1,9 @@
 /** The state of search: collections, outbox, outages, cost; dead letters, and how they are replayed. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { SEARCH_GATES_SQL } from './outbox.ts'
-import type { SearchDeadLetter, SearchStatus } from './shapes.ts'
+import type { SearchDeadLetter, SearchStatus, SearchWaiting } from './shapes.ts'
 
-export type { SearchDeadLetter, SearchStatus } from './shapes.ts'
+export type { SearchDeadLetter, SearchStatus, SearchWaiting } from './shapes.ts'
 
 /** `db` acts as a service: the status covers all workspaces. */
 export async function searchStatus(db: Queryable): Promise<SearchStatus> {
@@ -43,20 +43,20 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
 /** Counts stop here: enough to say that search is behind, and cheap with any backlog. */
 export const MAX_COUNTED = 1000
 
-interface WaitingForSearch {
-  /** Units and documents whose newest text is not in search yet. */
-  readonly pending: number
-  /** Those that failed every attempt and need a person. */
-  readonly failed: number
-}
-
-/** How many units and documents that the caller may read are not in search, each up to MAX_COUNTED. */
-export async function waitingForSearch(db: Queryable): Promise<WaitingForSearch> {
-  const { rows } = await db.query<WaitingForSearch>(
-    `select (select count(*)::int from (select from iu_core.vector_outbox
-              where status in ('pending', 'processing') limit $1) as p) as pending,
+/** How many units and documents that the caller may read are not in search, each up to MAX_COUNTED; since when, and why. */
+export async function waitingForSearch(db: Queryable): Promise<SearchWaiting> {
+  const { rows } = await db.query<SearchWaiting>(
+    `with waiting as materialized (
+       select o.first_enqueued_at, o.status = 'pending' and o.earliest_run_at <= clock_timestamp() as due, o.retry_count, o.last_error
+         from iu_core.vector_outbox o where o.status in ('pending', 'processing') order by o.earliest_run_at limit $1)
+     select (select count(*)::int from waiting) as pending,
             (select count(*)::int from (select from iu_core.vector_outbox
-              where status = 'dead_letter' limit $1) as f) as failed`,
+              where status = 'dead_letter' limit $1) as f) as failed,
+            (select count(*)::int from waiting where due) as due,
+            (select min(first_enqueued_at) from waiting) as oldest_at,
+            (select extract(epoch from quiet_window)::float8 from iu_core.vector_policy) as quiet_s,
+            (select jsonb_build_object('rows', count(*), 'reason', max(last_error)) from waiting
+              where last_error is not null having count(*) > 0) as retrying`,
     [MAX_COUNTED],
   )
   return rows[0]!
@@ -132,17 +132,3 @@ const OUTBOX_OF_WORKSPACE = `from iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document k on k.document_id = o.document_id
       where coalesce(u.workspace_id, k.workspace_id) = $1`
-
-/** Whether anything of a workspace is in search, and how many of its units are not yet. */
-export async function searchCoverage(
-  db: Queryable,
-  workspace: string,
-): Promise<{ has_chunks: boolean; waiting: number }> {
-  const { rows } = await db.query<{ has_chunks: boolean; waiting: number }>(
-    `select exists (select from iu_core.search_chunk c where c.workspace_id = $1) as has_chunks,
-            (select count(*)::integer from iu_core.vector_outbox o join iu_core.information_unit u on u.unit_id = o.unit_id
-              where u.workspace_id = $1 and o.status in ('pending', 'processing')) as waiting`,
-    [workspace],
-  )
-  return rows[0]!
-}

@@ -1,15 +1,9 @@
 /** What the caller may do with a record now, and why not. For buttons and messages: the database decides. */
 
-import type { CallerRights } from '../gates/caller-rights.ts'
+import { type CallerRights, Permission, permission } from '../gates/caller-rights.ts'
 import { WRITES_GATE } from '../gates/gates.ts'
-import { nullable, type Row, shape, Type } from '../kernel/schema.ts'
+import { shape } from '../kernel/schema.ts'
 import type { ChecklistItem, StagingRecord } from './shapes.ts'
-
-const Permission = shape('Permission', {
-  allowed: Type.Boolean(),
-  reason: nullable(Type.String({ description: 'why not' })),
-})
-type Permission = Row<typeof Permission>
 
 export const StagingPermissions = shape(
   'StagingPermissions',
@@ -61,12 +55,6 @@ export function recordPermissions(
     ),
     consume: may(right('operate'), notConsumable(record), gate),
   }
-}
-
-/** The first reason counts. */
-function permission(...reasons: (string | false)[]): Permission {
-  const reason = reasons.find((candidate) => candidate !== false)
-  return { allowed: reason === undefined, reason: reason || null }
 }
 
 function notPending(record: StagingRecord): string | false {

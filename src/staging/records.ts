@@ -22,7 +22,11 @@ export type StagingKind = (typeof STAGING_KINDS)[number]
 type PayloadType = (typeof PAYLOAD_TYPES)[number]
 type LifecycleStatus = (typeof LIFECYCLE)[number]
 
-const COLUMNS = columnsOf(StagingRecord)
+/** The change of the record, or of the upload that it is the review of. */
+const CHANGE = `(select c.number from iu_core.change c where c.subject_id = coalesce(
+  (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = iu_staging_record.staging_record_id),
+  iu_staging_record.staging_record_id))`
+const COLUMNS = columnsOf(StagingRecord, { as: { change: CHANGE } })
 
 export interface NewPart {
   readonly part_name: string

@@ -74,6 +74,12 @@ export const StagingSummary = shape('StagingSummary', {
   expired_at: TimestampOrNull,
   retain_until: TimestampOrNull,
   cleaned_at: TimestampOrNull,
+  change: nullable(
+    Type.Integer({
+      description:
+        'number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it',
+    }),
+  ),
 })
 
 const part = {

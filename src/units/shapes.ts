@@ -54,6 +54,22 @@ export const UnitRecord = shape('Unit', {
 })
 export type UnitRecord = Row<typeof UnitRecord>
 
+const UnitAbove = shape('UnitAbove', { unit_id: Text, title: Text })
+
+export const ListedUnit = shape('ListedUnit', {
+  ...UnitRecord.properties,
+  path: Type.Array(UnitAbove, { description: 'the units that it is in, the outermost first' }),
+  units_in: Type.Integer({ description: 'how many units are in it' }),
+})
+export type ListedUnit = Row<typeof ListedUnit>
+
+export const UnitKind = shape('UnitKind', {
+  unit_kind: Text,
+  description: Text,
+  required_profile: Type.Array(Text, { description: 'keys that its profile needs to be usable' }),
+})
+export type UnitKind = Row<typeof UnitKind>
+
 const version = {
   unit_version_id: Text,
   version_no: Type.Integer(),
@@ -206,6 +222,36 @@ export const DocumentDetail = shape('DocumentDetail', {
   next: nullable(Type.String({ description: 'where the next page of the map goes on' })),
 })
 export type DocumentDetail = Row<typeof DocumentDetail>
+
+// Where a unit stands, and where it comes from.
+
+const RelatedUnit = shape('RelatedUnit', { unit_id: Text, canonical_address: Text, title: Text })
+
+export const UnitOrigin = shape('UnitOrigin', {
+  document_id: Text,
+  source_ref: Text,
+  title: Text,
+  piece_address: Type.String({ description: 'by which manifests name the piece' }),
+  position: Type.Integer(),
+  is_same: Type.Boolean({ description: 'whether the unit still says what the piece said' }),
+  dropped_at: nullable(Type.Unsafe<Date>({ ...Timestamp, description: 'when a cut no longer had it' })),
+  cut_run_id: Text,
+  cut_at: TimestampOrNull,
+  staging_record_id: nullable(
+    Type.String({ description: 'the marking that was approved and cut; null: not known to you' }),
+  ),
+})
+export type UnitOrigin = Row<typeof UnitOrigin>
+
+export const UnitContext = shape('UnitContext', {
+  path: Type.Array(RelatedUnit, { description: 'the units that it is in, the outermost first' }),
+  units_in: Type.Integer({ description: 'how many units are in it' }),
+  supersedes: nullable(RelatedUnit),
+  superseded_by: nullable(RelatedUnit),
+  successor: Type.Union([RelatedUnit, Type.Null()], { description: 'the draft that will supersede it' }),
+  origin: Type.Array(UnitOrigin, { description: 'the documents whose piece it is' }),
+})
+export type UnitContext = Row<typeof UnitContext>
 
 // Markings and cuts.
 

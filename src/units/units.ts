@@ -5,9 +5,29 @@ import { UUID } from '../kernel/ids.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import { diffUnit } from './history.ts'
-import { type CreatedUnit, type EditedUnit, type UnitDetail, UnitRecord, type UnitVersion } from './shapes.ts'
+import {
+  type CreatedUnit,
+  type EditedUnit,
+  ListedUnit,
+  type UnitContext,
+  type UnitDetail,
+  UnitKind,
+  type UnitOrigin,
+  type UnitRecord,
+  type UnitVersion,
+} from './shapes.ts'
 
-export type { CreatedUnit, EditedUnit, UnitDetail, UnitRecord, UnitVersion } from './shapes.ts'
+export type {
+  CreatedUnit,
+  EditedUnit,
+  ListedUnit,
+  UnitContext,
+  UnitDetail,
+  UnitKind,
+  UnitOrigin,
+  UnitRecord,
+  UnitVersion,
+} from './shapes.ts'
 
 export interface NewUnit {
   /** Permanent and unique in the workspace, such as `handbook/leave`. */
@@ -181,7 +201,23 @@ export interface UnitMoment {
   readonly asOf?: Date | undefined
 }
 
-const RECORD = columnsOf(UnitRecord, { from: 'v' })
+/** The units that a unit is in, from the innermost. The depth is bounded, so that a damaged tree cannot make it endless. */
+const ABOVE = `with recursive above as (
+    select c.unit_id, c.canonical_address, c.title, c.container_id, 1 as depth
+      from iu_core.information_unit c where c.unit_id = v.container_id
+     union all
+    select c.unit_id, c.canonical_address, c.title, c.container_id, a.depth + 1
+      from above a join iu_core.information_unit c on c.unit_id = a.container_id where a.depth < 50)`
+const UNITS_IN = `(select count(*)::int from iu_core.information_unit c
+    where c.container_id = v.unit_id and c.deleted_at is null and c.lifecycle_status in ('draft', 'enacted'))`
+
+const LISTED = columnsOf(ListedUnit, {
+  from: 'v',
+  as: {
+    path: `(${ABOVE} select coalesce(jsonb_agg(jsonb_build_object('unit_id', unit_id, 'title', title) order by depth desc), '[]') from above)`,
+    units_in: UNITS_IN,
+  },
+})
 
 /** Times are texts in JSON. */
 type InJson<T> = { readonly [K in keyof T]: Date extends T[K] ? Exclude<T[K], Date> | string : T[K] }
@@ -271,34 +307,55 @@ export async function findUnits(db: Queryable, name: string, workspace?: string)
   return rows
 }
 
-/** The addresses of related units; the id of a unit that the caller may not see. */
-export interface UnitRelatives {
-  readonly container: string | null
-  readonly supersedes: string | null
-  readonly superseded_by: string | null
-  /** The draft that will supersede it. There is at most one. */
-  readonly successor: string | null
+/** Where a unit stands (what it is in, what it supersedes) and where it comes from: the document, its piece, the record that was cut. */
+export async function unitContext(db: Queryable, unit: string): Promise<UnitContext> {
+  const { rows } = await db.query<Omit<UnitContext, 'origin'>>(
+    `select (${ABOVE} select coalesce(jsonb_agg(jsonb_build_object('unit_id', unit_id, 'canonical_address', canonical_address,
+                             'title', title) order by depth desc), '[]') from above) as path,
+            ${UNITS_IN} as units_in,
+            (select ${RELATED} from iu_core.information_unit r where r.unit_id = v.supersedes) as supersedes,
+            (select ${RELATED} from iu_core.information_unit r where r.unit_id = v.superseded_by) as superseded_by,
+            (select ${RELATED} from iu_core.information_unit r
+              where r.supersedes = v.unit_id and r.lifecycle_status = 'draft' and r.deleted_at is null limit 1) as successor
+       from iu_core.information_unit v where v.unit_id = $1`,
+    [requireUnitId(unit)],
+  )
+  if (!rows[0]) throw new StagedoorError('unit_unknown', { unit })
+  const { rows: origin } = await db.query<UnitOrigin>(
+    `select m.document_id, d.source_ref, d.title, m.piece_address, m.position, m.content_hash = u.content_hash as is_same,
+            m.dropped_at, m.cut_run_id, r.consumed_at as cut_at, r.staging_record_id
+       from iu_core.kb_unit_map m
+       join iu_core.information_unit u on u.unit_id = m.unit_id
+       join iu_core.kb_document d on d.document_id = m.document_id
+       left join lateral (select s.staging_record_id, s.consumed_at from iu_core.iu_staging_record s
+                           where s.workspace_id = d.workspace_id and s.source_ref = d.source_ref
+                             and s.staging_kind = 'mark_manifest' and s.consumed_by_run_id = m.cut_run_id order by s.staging_record_id limit 1) r on true
+      where m.unit_id = $1 order by m.dropped_at nulls first, m.document_id limit 20`,
+    [unit],
+  )
+  return { ...rows[0], origin }
 }
 
-export async function unitRelatives(
-  db: Queryable,
-  unit: Pick<UnitRecord, 'unit_id' | 'container_id' | 'supersedes' | 'superseded_by'>,
-): Promise<UnitRelatives> {
-  const { rows } = await db.query<{ unit_id: string; canonical_address: string; is_successor: boolean }>(
-    `select unit_id, canonical_address,
-            supersedes is not distinct from $2 and lifecycle_status = 'draft' and deleted_at is null as is_successor
-       from iu_core.information_unit
-      where unit_id = any ($1) or (supersedes = $2 and lifecycle_status = 'draft' and deleted_at is null)`,
-    [[unit.container_id, unit.supersedes, unit.superseded_by], unit.unit_id],
+const RELATED =
+  "jsonb_build_object('unit_id', r.unit_id, 'canonical_address', r.canonical_address, 'title', r.title)"
+
+/** Who created it, wrote its versions and changed its status: at most 200 actors. */
+export async function unitPeople(db: Queryable, unit: string): Promise<string[]> {
+  const { rows } = await db.query<{ actor: string }>(
+    `select owner_actor as actor from iu_core.information_unit where unit_id = $1
+      union select edited_by from iu_core.unit_version where unit_id = $1
+      union select changed_by from public.iu_lifecycle_log where unit_id = $1 limit 200`,
+    [unit],
   )
-  const address = (id: string | null) =>
-    id && (rows.find(({ unit_id }) => unit_id === id)?.canonical_address ?? id)
-  return {
-    container: address(unit.container_id),
-    supersedes: address(unit.supersedes),
-    superseded_by: address(unit.superseded_by),
-    successor: rows.find(({ is_successor }) => is_successor)?.canonical_address ?? null,
-  }
+  return rows.map(({ actor }) => actor)
+}
+
+/** What a unit can be, by name. */
+export async function listUnitKinds(db: Queryable): Promise<UnitKind[]> {
+  const { rows } = await db.query<UnitKind>(
+    `select ${columnsOf(UnitKind)} from iu_core.unit_kind order by unit_kind`,
+  )
+  return rows
 }
 
 export interface UnitFilter {
@@ -307,6 +364,10 @@ export interface UnitFilter {
   readonly kind?: string | undefined
   readonly status?: UnitStatus | undefined
   readonly topic?: string | undefined
+  /** Part of the title or of the address, in any case. */
+  readonly text?: string | undefined
+  /** Only units that are in no other. */
+  readonly top?: boolean | undefined
   /** The id of a container: what is in it, in its order. */
   readonly containerId?: string | undefined
   /** Addresses that begin with this path. */
@@ -325,10 +386,10 @@ export interface UnitFilter {
  * rows, is evaluated only for the units of the page. The workspaces are named because the planner cannot use a policy as an index
  * condition.
  */
-export async function listUnits(db: Queryable, filter: UnitFilter = {}): Promise<UnitRecord[]> {
+export async function listUnits(db: Queryable, filter: UnitFilter = {}): Promise<ListedUnit[]> {
   const order =
     filter.containerId === undefined ? 'u.workspace_id, u.canonical_address' : 'u.position, u.unit_id'
-  const { rows } = await db.query<UnitRecord>(
+  const { rows } = await db.query<ListedUnit>(
     `with page as materialized (
        select u.unit_id from iu_core.information_unit u
          left join iu_core.unit_check k on k.unit_id = u.unit_id
@@ -341,10 +402,12 @@ export async function listUnits(db: Queryable, filter: UnitFilter = {}): Promise
           and ($8::text is null or u.canonical_address = $8 or starts_with(u.canonical_address, $8 || '/'))
           and ($9::text is null or k.conformance = $9) and ($10::text is null or k.drift = $10)
           and (u.deleted_at is not null) = $11
+          and ($13::text is null or u.title ilike $13 or u.canonical_address ilike $13)
+          and (not $14 or u.container_id is null)
           and ($12::uuid is null
                or (${order}) > (select ${order} from iu_core.information_unit u where u.unit_id = $12))
         order by ${order} limit $1)
-     select ${RECORD} from page
+     select ${LISTED} from page
       cross join lateral (select * from iu_core.v_unit i where i.unit_id = page.unit_id offset 0) v
       order by ${order.replaceAll('u.', 'v.')}`,
     [
@@ -360,6 +423,8 @@ export async function listUnits(db: Queryable, filter: UnitFilter = {}): Promise
       filter.drift ?? null,
       filter.deleted ?? false,
       filter.after ?? null,
+      filter.text === undefined ? null : `%${filter.text.replace(/[\\%_]/g, '\\$&')}%`,
+      filter.top ?? false,
     ],
   )
   return rows

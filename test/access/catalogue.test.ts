@@ -14,6 +14,8 @@ const MEMBERSHIP_PRIMITIVES = {
   'iu_core.fn_my_workspaces()': 'the right-hand side of every policy: only the workspaces of whoever acts',
   'iu_core.fn_my_workspaces_as_person()': 'the same for policies that leave agents out: it takes no argument',
   'iu_core.fn_my_memberships()': 'the same with names and roles: it takes no argument and shows only the own',
+  'iu_core.fn_my_token_creator()': 'who created the token that acts: it takes no argument',
+  'iu_core.fn_my_token_names(text[])': 'names of tokens, only of the workspaces of whoever acts',
   'iu_core.fn_gate_open(text)': 'vector_worker asks a shared switch, which has no workspace',
 }
 
@@ -28,9 +30,9 @@ const SEARCH_WORKER = [
   ...['cost_add', 'generation_add', 'text_put'].map((name) => `fn_search_${name}`),
 ].map((name) => `iu_core.${name}`)
 
-/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter and that of a unit ask in turn. */
+/** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter, that of a unit and those of what all workspaces share ask in turn. */
 const CHECKS_FIRST =
-  /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)(?:iu_core\.(?:fn_unit_)?require_member|noetl\.require_starter)\s*\(/i
+  /\bbegin\s+(?:--[^\n]*\s+)*(?:perform\s+|\w+\s*:=\s*)(?:iu_core\.(?:fn_unit_)?require_member(?:_everywhere|_somewhere)?|noetl\.require_starter)\s*\(/i
 
 interface Routine {
   signature: string
@@ -160,6 +162,13 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_blob_register(uuid,text,bigint,text)',
     'iu_core.fn_caller_is_service()',
     'iu_core.fn_caller_role()',
+    // Comments, and title, description, labels and reviewers of its own changes; only threads that it began are its to resolve.
+    'iu_core.fn_change_comment(uuid,text,uuid,text,integer,text,text)',
+    'iu_core.fn_change_comment_delete(uuid,text)',
+    'iu_core.fn_change_comment_update(uuid,text,text)',
+    'iu_core.fn_change_edit(uuid,text,text,text[],text)',
+    'iu_core.fn_change_reviewers_set(uuid,text[],text[],text)',
+    'iu_core.fn_change_thread_resolve(uuid,boolean,text)',
     // What a cut would do: nothing is changed.
     'iu_core.fn_cut_preview(uuid,jsonb)',
     'iu_core.fn_ingest_begin(uuid,text,text,text,text,bigint,uuid,text,jsonb,text,jsonb,text)',
@@ -172,6 +181,7 @@ it('lets agents execute nothing that decides', async () => {
     // What the rows of a plan of theirs are called.
     'iu_core.fn_ingest_plan_row_names(uuid,integer[],integer[])',
     'iu_core.fn_ingest_plan_stale(uuid,integer)',
+    'iu_core.fn_ingest_risk(uuid)',
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',
     'iu_core.fn_iu_staging_checklist_items(jsonb)',
@@ -181,7 +191,11 @@ it('lets agents execute nothing that decides', async () => {
     // What a text that they bring leaves out: nothing is changed.
     'iu_core.fn_mark_left_out(bytea,jsonb)',
     'iu_core.fn_my_memberships()',
+    'iu_core.fn_my_token_creator()',
+    'iu_core.fn_my_token_names(text[])',
     'iu_core.fn_my_workspaces()',
+    // What its own changes need, and who has approved.
+    'iu_core.fn_review_requirement(uuid)',
     'iu_core.fn_search_allowed_ids(uuid,jsonb,integer)',
     'iu_core.fn_search_documents(uuid,text[])',
     'iu_core.fn_search_filter_chunks(uuid,jsonb,uuid[])',
@@ -192,12 +206,17 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_parse(text)',
     'iu_core.fn_search_pending(uuid,text,integer,jsonb)',
     'iu_core.fn_search_texts(uuid,uuid[],uuid[])',
+    'iu_core.fn_search_unknown_words(uuid,text[])',
     'iu_core.fn_search_words(text,text)',
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',
     // What its policies let them see.
     'iu_core.fn_unit_read(uuid,uuid,text,integer,timestamp with time zone)',
     'iu_core.require_member(uuid,text)',
+    // What runs, what begins, and the items of a loop, of executions that they see.
+    'noetl.fn_execution_running(bigint,integer)',
+    'noetl.fn_execution_starting(bigint)',
+    'noetl.fn_loop_items(bigint,text,text,integer,integer)',
     // Arithmetic on ids.
     'noetl.fn_loop_progress(bigint,text)',
     'noetl.fn_shard_of(bigint)',

@@ -29,7 +29,7 @@ it('the embedded default, from its first start to a crash and back', async () =>
     fetch(`${first.url}/api/v1/sign-in`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ code }),
+      body: JSON.stringify({ code, as: 'token' }),
     })
   const { token } = (await (await exchange()).json()) as { token: string }
   expect((await exchange()).status).toBe(401)

@@ -172,3 +172,34 @@ it('bad input is a clear error, and nothing is stored', async () => {
   })
   await runCli(['gate', 'open', 'iu_core.staging_writes_enabled'], env)
 })
+
+it('a change is reviewed by its number: changes requested, approved, and how it stands', async () => {
+  const change = (...args: string[]) => runCli(['change', ...args], env)
+  const { staging_record_id: id, content_hash: digest } = await json(
+    ...['create', '--kind', 'mark_manifest', '--type', 'mark_report', '--purpose', 'Report', '--as', 'agent'],
+    ...['--key', 'a reviewed change', '--part', 'report:json={"rows": 3}'],
+  )
+  const { number } = JSON.parse((await change('show', id, '--json')).stdout)
+  expect(await change('approve', `#${number}`, '--as', 'reviewer')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Say what you saw with --digest'),
+  })
+  const requested = await change('request-changes', `#${number}`, 'One row is missing.', '--as', 'reviewer')
+  expect(requested).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Changes requested: 0 of 1 approval'),
+  })
+  expect(
+    (await change('approve', String(number), '--digest', digest.slice(0, 12), '--as', 'admin')).stdout,
+  ).toContain('Approved: 1 of 1 approval; changes were requested by')
+  const { stdout: shown } = await change('reviews', String(number))
+  expect(shown).toMatch(/request changes by Reviewer/)
+  expect(shown).toMatch(/approve by Admin/)
+  const { reviews } = JSON.parse((await change('reviews', String(number), '--json')).stdout)
+  const asked = reviews.find(({ verdict }: { verdict: string }) => verdict === 'request_changes')
+  const dismissed = await change(
+    ...['dismiss-review', String(number), asked.review_id, '--reason', 'checked', '--as', 'admin'],
+  )
+  expect(dismissed.stdout).toContain('Dismissed: 1 of 1 approval')
+  expect(JSON.parse((await change('show', id, '--json')).stdout).status).toBe('approved')
+})

@@ -20,6 +20,16 @@ const MEDIA: Record<string, string> = {
 export const GOOD_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvcGVyYXRvciJ9.c2lnbmF0dXJl'
 export const EXPIRED_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvbGQifQ.c2lnbmF0dXJl'
 
+const GOOD_COOKIE = 'stagedoor_session=good'
+const SESSION = {
+  session_id: 's1',
+  provider: 'link',
+  csrf: 'csrf-of-s1',
+  created_at: new Date().toISOString(),
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  idle_until: new Date(Date.now() + 3_600_000).toISOString(),
+}
+
 export interface FixtureEvent {
   id: string
   event_domain: string
@@ -47,6 +57,7 @@ export interface FixtureState {
   /** Uploads by their status; only what the overview and the rail show of them. */
   uploads: FixtureUpload[]
   datasets: FixtureRow[]
+  overview: FixtureRow
   /** Only what the overview shows of them. */
   jobs: FixtureRow[]
   executions: FixtureRow[]
@@ -157,6 +168,16 @@ export function initialState(): FixtureState {
         has_clients: false,
       },
     ],
+    overview: {
+      uploads_today: 3,
+      promotions_today: 1,
+      last_promotion_at: null,
+      events_last_hour: 2,
+      oldest_waiting_job_at: null,
+      executions_today: 0,
+      oldest_running_execution_at: null,
+      units_today: 0,
+    },
     jobs: [],
     executions: [],
     search: { pending: 0, failed: 0 },
@@ -199,7 +220,7 @@ export function upload(id: number, name: string, changes: Record<string, unknown
     status: 'planned',
     review_status: 'pending',
     run_mode: 'SAFE_PROD',
-    uploaded_by: 'operator@localhost',
+    uploaded_by: 'ada@localhost',
     client_id: 'c1',
     invalid_count: 0,
     line_count: 50,
@@ -243,25 +264,40 @@ async function respond(
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end()
     return
   }
-  const { status, body } = answer(fixture.state, pathname, request.headers.authorization, searchParams)
+  const text = await readText(request)
+  const { status, body, cookie } = answer(fixture.state, {
+    method: request.method ?? 'GET',
+    path: pathname,
+    query: searchParams,
+    cookie: request.headers.cookie ?? '',
+    csrf: request.headers['x-stagedoor-csrf'] as string | undefined,
+    sent: text.startsWith('{') ? JSON.parse(text) : {},
+  })
   const problem = typeof body === 'object' && 'title' in body
   response.writeHead(status, {
     'content-type': `application/${problem ? 'problem+' : ''}json; charset=utf-8`,
+    ...(cookie !== undefined && { 'set-cookie': `${cookie}; Path=/; HttpOnly; SameSite=Lax` }),
   })
-  response.end(JSON.stringify(body))
+  response.end(status === 204 ? undefined : JSON.stringify(body))
 }
 
 interface Answer {
   status: number
   body: object
+  /** Set in the browser. */
+  cookie?: string
 }
 
-function answer(
-  state: FixtureState,
-  path: string,
-  authorization: string | undefined,
-  query: URLSearchParams,
-): Answer {
+interface Asked {
+  method: string
+  path: string
+  query: URLSearchParams
+  cookie: string
+  csrf: string | undefined
+  sent: Record<string, unknown>
+}
+
+function answer(state: FixtureState, { method, path, query, cookie, csrf, sent }: Asked): Answer {
   if (path === '/api/health') return { status: 200, body: { status: 'ok', version: '0.1.0' } }
   if (path === '/api/ready') {
     const ready = state.checks.every((check) => check.ok)
@@ -269,21 +305,30 @@ function answer(
     return { status: ready ? 200 : 503, body }
   }
   if (path === '/api/v1/sign-in') {
+    if ('token' in sent)
+      return sent.token === GOOD_TOKEN
+        ? { status: 200, body: { session: SESSION }, cookie: GOOD_COOKIE }
+        : refusal(401, 'token_invalid', 'The token is not valid: it expired')
     // A code is good once.
     const isGood = state.codes > 0
     state.codes -= 1
     return isGood
-      ? { status: 200, body: { token: GOOD_TOKEN } }
+      ? { status: 200, body: { session: SESSION }, cookie: GOOD_COOKIE }
       : refusal(
           401,
           'token_invalid',
           'The token is not valid: the sign-in link was used already, or is too old',
         )
   }
-  if (authorization === undefined) return refusal(401, 'unauthenticated', 'This needs a token')
-  if (authorization !== `Bearer ${GOOD_TOKEN}` || !state.takesTokens) {
-    return refusal(401, 'token_invalid', 'The token is not valid: it expired')
+  const isSignedIn = cookie.includes(GOOD_COOKIE) && state.takesTokens
+  if (path === '/api/v1/session' && method === 'GET') {
+    const sign_in = { oidc: null, link_invitations: true }
+    return { status: 200, body: { session: isSignedIn ? SESSION : null, sign_in } }
   }
+  if (!isSignedIn) return refusal(401, 'session_invalid', 'You are not signed in any more: the session ended')
+  if (method !== 'GET' && csrf !== SESSION.csrf)
+    return refusal(403, 'csrf_failed', 'The request was not sent by the console')
+  if (path === '/api/v1/session') return { status: 204, body: {}, cookie: 'stagedoor_session=' }
   if (path === '/api/v1/me') {
     const role = state.rights.includes('stage') ? 'operator' : 'viewer'
     const workspaces = [{ id: 'w1', name: 'Acme Media', role, rights: state.rights }]
@@ -295,6 +340,8 @@ function answer(
   if (path === '/api/v1/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/v1/events')
     return { status: 200, body: { events: state.events, people: state.people, next: state.next } }
+  if (path === '/api/v1/overview') return { status: 200, body: state.overview }
+  if (path === '/api/v1/find') return { status: 200, body: { found: [] } }
   if (path === '/api/v1/uploads') {
     const wanted = query.get('status')?.split(',')
     const all = state.uploads.filter(
@@ -386,6 +433,12 @@ function refusal(status: number, code: string, detail: string): Answer {
     status,
     body: { type: 'about:blank', title: code, status, code, detail, hint, request_id: 'req-1' },
   }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return text
 }
 
 /** A path without an ending is a page of the console; which one it is, the console knows. */

@@ -42,21 +42,26 @@ afterEach(async () => {
 })
 
 describe('the console', () => {
-  test('a sign-in link signs in and its token leaves the address', async () => {
+  test('a sign-in link signs in, its code leaves the address, and no script can read the session', async () => {
     await openSignedIn()
     expect(page.url()).toBe(`${server.url}/`)
     await page.getByText('operator@localhost').waitFor()
-    expect(await page.content()).not.toContain(GOOD_TOKEN)
+    expect(
+      await page.evaluate('document.cookie + JSON.stringify({ ...sessionStorage, ...localStorage })'),
+    ).toBe('{}')
     expect(complaints).toEqual([])
   })
 
-  test('the token outlives a reload and ends with signing out', async () => {
+  test('the session outlives a reload, is there in every tab, and ends with signing out in all of them', async () => {
     await openSignedIn()
     await page.reload()
     await heading('How data flows').waitFor()
+    const second = await page.context().newPage()
+    await second.goto(server.url)
+    await second.getByRole('heading', { name: 'How data flows' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await heading('Sign in').waitFor()
-    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    await second.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await page.reload()
     await heading('Sign in').waitFor()
   })
@@ -110,7 +115,6 @@ describe('the console', () => {
 
   test.each([
     ['Jobs', '#jobs'],
-    ['Executions', '#executions'],
     ['Search', '#search'],
   ])('the link %s of the rail leads to what it names', async (name, target) => {
     await openSignedIn()
@@ -172,7 +176,7 @@ describe('the console', () => {
     await openSignedIn()
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: /^Review/ })
+      .getByRole('link', { name: /^Changes/ })
       .click()
     await expectText(
       'main',
@@ -248,7 +252,7 @@ describe('the console', () => {
     )
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: /^Review\W+3$/ })
+      .getByRole('link', { name: /^Changes\W+3$/ })
       .click()
     for (const purpose of ['Marking of the handbook', 'Preview of a cut', 'Commentary on week 45'])
       await page.getByRole('link', { name: purpose }).waitFor()
@@ -304,6 +308,7 @@ describe('the console', () => {
       upload(2, 'waits.csv'),
       upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
     ]
+    server.state.overview.last_promotion_at = new Date(Date.now() - 12 * 60_000).toISOString()
     await openSignedIn()
     await expectText('.stage:has(h2:text-is("Held")) .big', /3\s+uploads/)
     await expectText(
@@ -321,7 +326,32 @@ describe('the console', () => {
     )
     const rail = page.getByRole('navigation')
     await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
-    await rail.getByRole('link', { name: /^Review\W+1$/ }).waitFor()
+    await rail.getByRole('link', { name: /^Changes\W+1$/ }).waitFor()
+  })
+
+  test('a dry run is nobody’s work, one’s own upload waits for others, and an undone promotion was the last one', async () => {
+    server.state.uploads = [
+      upload(3, 'dry.csv', { run_mode: 'FULL_DRY_RUN', invalid_count: 7, review_status: null }),
+      upload(2, 'mine.csv', { uploaded_by: 'operator@localhost' }),
+      upload(1, 'theirs.csv', { invalid_count: 1 }),
+    ]
+    server.state.overview = {
+      ...server.state.overview,
+      last_promotion_at: new Date(Date.now() - 5 * 60_000).toISOString(),
+      promotions_today: 1,
+      events_last_hour: 42,
+    }
+    await openSignedIn()
+    await expectText('.stage:has(h2:text-is("Held")) .big', /2\s+uploads/)
+    await expectText('.stage:has(h2:text-is("Held")) .facts', /invalid lines\s*1/)
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Uploads\W+2$/ })
+      .waitFor()
+    await expectText('#needs', /theirs\.csv[\s\S]*1 change of yours waits for another person/)
+    expect(await seen('#needs')).not.toMatch(/mine\.csv|dry\.csv/)
+    await expectText('.stage:has(h2:text-is("Production"))', /0\s+rows promoted\s*last promotion\s*5 min ago/)
+    await expectText('.stage:has(h2:text-is("Signals")) .facts', /events in 1 h\s*42/)
   })
 
   test('what waits for approval is found behind any number of newer uploads', async () => {
@@ -333,7 +363,7 @@ describe('the console', () => {
     await openSignedIn()
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: /^Review\W+1$/ })
+      .getByRole('link', { name: /^Changes\W+1$/ })
       .click()
     await page.getByRole('link', { name: 'waits.csv' }).waitFor()
 
@@ -467,7 +497,7 @@ describe('the console', () => {
     await open()
     await signInWith('hello')
     await expectText('[role=alert]', /That is not a token/)
-    expect(server.asked.filter((path) => path === '/api/v1/me')).toEqual([])
+    expect(server.asked.filter((path) => path === '/api/v1/sign-in')).toEqual([])
 
     await signInWith(EXPIRED_TOKEN)
     await expectText('[role=alert]', /The token is not valid: it expired\. Get a new one/)
@@ -514,19 +544,19 @@ describe('the console', () => {
     expect(server.asked).not.toContain('/api/v1/sign-in')
   })
 
-  test('a token that ends while one looks leads back to the sign-in page with the reason', async () => {
+  test('a session that ends while one looks leads back to the sign-in page with the reason', async () => {
     await openSignedIn()
     server.state.takesTokens = false
     await nextBeat()
     await heading('Sign in').waitFor()
-    await expectText('[role=alert]', /The token is not valid/)
+    await expectText('[role=alert]', /You are not signed in any more/)
   })
 
-  test('a server that does not answer at sign-in keeps the token and tries again', async () => {
+  test('a server that does not answer at sign-in keeps the session and is asked again', async () => {
     await openSignedIn()
     await page.route('**/api/v1/me', (route) => route.abort())
     await page.reload()
-    await expectText('main', /The server does not answer.*Your token is kept/s)
+    await expectText('main', /The server does not answer.*You stay signed in/s)
     await page.unroute('**/api/v1/me')
     await nextBeat()
     await heading('How data flows').waitFor()

@@ -172,6 +172,22 @@ describe('one’s own table', () => {
     expect(await seen(row('P-0213').locator('del').last())).toBe('Textilien')
     expect(await seen(row('P-0213').locator('ins').last())).toBe('Garten')
     await row('P-0213').getByText('id 6 → 3').waitFor()
+    // Side by side, the figures of a column before and after, and a link to the very row.
+    await operator.getByLabel('Layout').selectOption('split')
+    await operator.getByRole('columnheader', { name: 'category_id, new' }).waitFor()
+    await operator.getByLabel('Changed column').selectOption('price')
+    await operator.getByText(/Rows by price\. Before: .* median .* After: /).waitFor()
+    await operator.getByLabel('Viewed').check()
+    const link = row('P-0005').getByRole('link')
+    const line = await link.innerText()
+    await link.click()
+    await operator.getByText(`Only line ${line} is shown.`).waitFor()
+    await operator.reload()
+    await row('P-0005').waitFor()
+    expect(await operator.getByRole('grid').getByRole('row').count()).toBe(2)
+    expect(await operator.getByLabel('Viewed').isChecked()).toBe(true)
+    await operator.getByRole('button', { name: 'Show all rows' }).click()
+    await row('P-0006').waitFor()
     await operator.getByRole('button', { name: 'Submit for review' }).click()
     await state(operator, 'Awaiting review')
 
@@ -195,6 +211,7 @@ describe('one’s own table', () => {
     await reviewer.getByText('No file wrote P-0300.').waitFor()
 
     await reviewer.getByRole('button', { name: 'Undo…' }).click()
+    await reviewer.getByRole('dialog').getByRole('textbox').fill('Prices of another season.')
     await reviewer
       .getByRole('dialog')
       .getByRole('button', { name: /^Undo 223 rows/ })

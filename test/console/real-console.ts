@@ -78,13 +78,11 @@ export function useRealConsole(name: string): RealConsole {
           complaints.push(`${message.text()} ${message.location().url}`)
       })
       page.on('pageerror', (error) => complaints.push(String(error)))
-      // A reload keeps whatever the page itself has made of it, such as having signed out.
-      await page.addInitScript(
-        `if (!sessionStorage.getItem('begun')) {
-           sessionStorage.setItem('begun', 'yes')
-           sessionStorage.setItem('stagedoor.token', '${tokens.get(role)}')
-         }`,
-      )
+      // The context has the cookie that the answer sets: this person is signed in in every page of it.
+      const signedIn = await context.request.post(`${origin}/api/v1/sign-in`, {
+        data: { token: tokens.get(role) },
+      })
+      if (!signedIn.ok()) throw new Error(`The token is refused: ${await signedIn.text()}`)
       await page.goto(origin)
       await page.getByRole('heading', { name: 'How data flows' }).waitFor()
       return page
@@ -127,7 +125,7 @@ async function exchange(link: URL): Promise<string> {
   const answer = await fetch(`${link.origin}/api/v1/sign-in`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code: link.hash.replace(/^#code=/, '') }),
+    body: JSON.stringify({ code: link.hash.replace(/^#code=/, ''), as: 'token' }),
   })
   if (!answer.ok) throw new Error(`The sign-in link is refused: ${await answer.text()}`)
   return ((await answer.json()) as { token: string }).token

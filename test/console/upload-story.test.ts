@@ -78,7 +78,7 @@ describe('the story of an upload', () => {
     expect(await operator.getByRole('button', { name: 'Approve and promote' }).count()).toBe(0)
 
     const reviewer = await real.signIn('reviewer')
-    await reviewer.getByRole('link', { name: /^Review/ }).click()
+    await reviewer.getByRole('link', { name: /^Changes/ }).click()
     await reviewer.getByRole('link', { name: /meta-week-46\.csv/ }).click()
     await reviewer.getByText('uploaded by Operator').waitFor()
     const approve = reviewer.getByRole('button', { name: 'Approve and promote' })
@@ -99,6 +99,9 @@ describe('the story of an upload', () => {
     const dialog = reviewer.getByRole('dialog')
     await reviewer.getByRole('button', { name: 'Undo…' }).click()
     await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).waitFor()
+    await dialog.getByText('No job and no playbook has run because of this promotion.').waitFor()
+    expect(await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill('Wrong week.')
     expect(await dialog.getByText('cannot be undone later').count()).toBe(0)
     // Somebody edits a row by hand: undoing must not take that away, and the preview is another one.
     await real.sql(`update public.daily_metrics set clicks = 777 where date = '2026-11-10' and ad_id =
@@ -111,9 +114,11 @@ describe('the story of an upload', () => {
     await dialog.getByText('rows that are kept now cannot be undone later').waitFor()
     expect(await dialog.getByText('undo that upload first').count()).toBe(0)
     await dialog.locator('.stays b').filter({ hasText: 'skipped' }).first().waitFor()
+    await dialog.getByRole('textbox').fill('Wrong week.')
     await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).click()
     await state(reviewer, 'undone')
     await reviewer.getByText(/stayed as/).waitFor()
+    await reviewer.getByText('Wrong week.').waitFor()
     expect(await real.sql(`select clicks::int from public.daily_metrics where date = '2026-11-10'`)).toEqual([
       { clicks: 777 },
     ])

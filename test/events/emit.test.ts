@@ -8,6 +8,7 @@ const db = useDatabase()
 
 const DOMAINS = [
   'birth_registry',
+  'change',
   'dot',
   'governance',
   'health',
@@ -32,7 +33,7 @@ const event = async (id: string) =>
   (await db.owner('select * from iu_core.event_outbox where id = $1', [id]))[0]
 
 describe('the vocabulary', () => {
-  it('has all eleven domains', async () => {
+  it('has all twelve domains', async () => {
     const rows = await db.owner<{ event_domain: string }>(
       'select event_domain from iu_core.event_domain order by 1',
     )

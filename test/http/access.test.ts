@@ -196,7 +196,11 @@ it('a read-only token cannot write, whatever the method', async () => {
 
 describe('the code of a sign-in link', () => {
   const exchange = async (code: string) => {
-    const reply = await api.app.inject({ method: 'POST', url: '/api/v1/sign-in', payload: { code } })
+    const reply = await api.app.inject({
+      method: 'POST',
+      url: '/api/v1/sign-in',
+      payload: { code, as: 'token' },
+    })
     return { status: reply.statusCode, body: reply.json() as { token: string } }
   }
   const who = () => ({ subject: operator.userId, role: operator.role })

@@ -52,6 +52,7 @@ beforeAll(async () => {
   const line = (group: string) => [{ group_code: group, group_name: group, day: '2026-11-01', amount: 1 }]
   B.staged = await trial.stage(line('s'))
   B.planned = await trial.stagePlanned(line('p'), { cursor: { name: 'pull', value: 1 } })
+  await trial.service('select iu_core.fn_ingest_risk($1)', [B.planned.upload_id])
   await trial.service('select iu_core.fn_ingest_submit($1, $2, $3)', [
     B.planned.upload_id,
     B.planned.digest,
@@ -140,6 +141,9 @@ const OF_B: Record<string, string> = {
       'ingest_dependent',
       'ingest_repair',
       'ingest_promotion_failure',
+      'ingest_submission',
+      'ingest_plan_risk',
+      'ingest_plan_fact',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
@@ -221,6 +225,9 @@ async function columnOf(table: string): Promise<string> {
 
 /** How each function that somebody may call is tried on what is B's. */
 const CALLS: Record<string, () => [string, unknown[]][]> = {
+  fn_ingest_dataset_check: () => [
+    [`select * from iu_core.fn_ingest_dataset_check('trial', $1)`, [trial.workspace]],
+  ],
   fn_ingest_begin: () => [
     [
       `select iu_core.fn_ingest_begin($1, 'trial', 'file', 'x.csv', $2, 1, $3)`,
@@ -292,6 +299,7 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
       [B.planned!.upload_id, B.planned!.digest],
     ],
   ],
+  fn_ingest_risk: () => [['select iu_core.fn_ingest_risk($1)', [B.planned!.upload_id]]],
   fn_ingest_plan_failed: () => [[`select iu_core.fn_ingest_plan_failed($1, '{}')`, [B.staged]]],
   fn_ingest_repair_lines: () => [['select iu_core.fn_ingest_repair_lines($1, $2)', [B.staged, [2]]]],
   fn_ingest_complete_reading: () => [

@@ -7,6 +7,7 @@ describe('fusion by reciprocal rank', () => {
     expect(fused[0]).toEqual({
       key: 'b',
       score: 2 / (RANK_CONSTANT + 2),
+      shares: { words: 1 / (RANK_CONSTANT + 2), meaning: 1 / (RANK_CONSTANT + 2) },
       ranks: { lexical: 2, dense: 2 },
     })
     expect(fused.map(({ key }) => key)).toEqual(['b', 'a', 'd', 'c', 'e'])

@@ -106,6 +106,7 @@ describe('a question', () => {
   it('explains on request why a hit is there', async () => {
     const { hits } = await know.ask('leave', { explain: true })
     expect(hits[0]!.explain).toEqual({
+      shares: { words: hits[0]!.score, meaning: 0 },
       unit: 'current',
       document: 'absent',
       chunk_id: (await know.chunks(leave))[0],
@@ -277,5 +278,31 @@ describe('freshness', () => {
       )
     expect(await ids()).toEqual([next])
     expect(await ids({ lifecycle: 'superseded' })).toEqual([old])
+  })
+})
+
+describe('a question without a hit', () => {
+  it('is told which word no text has, with the words that are written like it', async () => {
+    const { hits, no_hits } = await know.ask('emploiee')
+    expect(hits).toEqual([])
+    expect(no_hits).toMatchObject({
+      unknown_words: [{ word: 'emploiee', similar: ['employee'] }],
+      without_filters: null,
+    })
+    expect(no_hits!.texts).toBeGreaterThan(0)
+  })
+
+  it('is told that its filters exclude what would be found', async () => {
+    const { hits, no_hits } = await know.ask('planes', { filters: { topic: 'absence' } })
+    expect(hits).toEqual([])
+    expect(no_hits).toMatchObject({ unknown_words: [], without_filters: 1 })
+  })
+
+  it('learns nothing of the words of another workspace', async () => {
+    const ask = (who: Parameters<typeof db.as>[0]) =>
+      db.as(who, (client) =>
+        client.query('select iu_core.fn_search_unknown_words($1, $2)', [know.workspace, ['emploiee']]),
+      )
+    await expect(ask(know.people.stranger)).rejects.toThrow(/member|workspace/i)
   })
 })

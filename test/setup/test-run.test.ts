@@ -163,6 +163,35 @@ test('a test that blocks its process is named, its worker killed and the run fai
   expect(code).toBe(1)
 })
 
+/** Blocks its process when it runs for the first time in this checkout. */
+const BLOCKS_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'vitest'
+test('blocks once', () => {
+  if (existsSync('ran')) return
+  writeFileSync('ran', '')
+  for (;;);
+})
+`
+
+test('in CI a file whose worker was killed runs once more, alone', async () => {
+  const files = { 'test/a.test.ts': BLOCKS_ONCE, 'test/b.test.ts': PASSING }
+  const settings = { CI: 'true', FOUND: 'x', STAGEDOOR_TEST_STALL_MS: '3000' }
+  const { code, stdout, stderr } = await checkoutWithTests(files).run('run.mjs', [], settings)
+  expect(stderr).toContain('were killed (scripts/test-watchdog.mjs); running:')
+  expect(stdout).toContain('Tests: 2 passed, 0 failed\nUNSTABLE all test/a.test.ts')
+  expect(code).toBe(0)
+})
+
+/** As `timeout` of .ci/run does to the whole run. */
+const CUT_OFF =
+  "import { test } from 'vitest'\ntest('waits', () => new Promise(() => { process.kill(process.ppid, 'SIGTERM') }), 60_000)\n"
+
+test('a run that is cut off names what was running', async () => {
+  const { code, stderr } = await checkoutWithTests({ 'test/a.test.ts': CUT_OFF }).run('run.mjs')
+  expect(stderr).toContain('The run was cut off; running:\n  all test/a.test.ts')
+  expect(code).toBe(143)
+})
+
 /** As under memory pressure: the worker dies before it runs its file. */
 const DIES = "import { test } from 'vitest'\nprocess.kill(process.pid, 'SIGKILL')\ntest('never', () => {})\n"
 

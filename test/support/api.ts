@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
 import { createTokenVerifier, signToken } from '../../src/access/tokens.ts'
 import { createSearch } from '../../src/app/search.ts'
-import { createServer } from '../../src/http/server.ts'
+import { type ApiContext, createServer } from '../../src/http/server.ts'
 import { readConfig } from '../../src/kernel/config.ts'
 import { inStatement } from '../../src/kernel/postgres/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/health.ts'
@@ -49,6 +49,9 @@ interface ApiSettings {
   stallMs?: number
   totalMs?: number
   workers?: () => HealthCheck
+  /** Sign-in and sessions; by default nothing is cached. */
+  signIn?: Partial<Pick<ApiContext, 'oidc' | 'linkInvitations' | 'credentialCacheMs'>>
+  publicUrl?: string
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -94,6 +97,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
         bodyLimit: settings.bodyLimit ?? 1_048_576,
         rateLimit: settings.rateLimit ?? 0,
         webhookHosts: settings.webhookHosts ?? [],
+        ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
       },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
@@ -106,6 +110,8 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
         { jwksUrl: undefined, jwtIssuer: undefined, jwtAudience: undefined },
         SECRET,
       ),
+      credentialCacheMs: 0,
+      ...settings.signIn,
       signIn: (who) => signToken(SECRET, { ...who, expiresIn: '1h' }),
       health: async () => [
         ...(await inTransaction(workers, probe)),

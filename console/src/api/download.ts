@@ -1,12 +1,12 @@
 import { NoAnswer } from './failure.ts'
 import { addressOf, authorization, readAnswer } from './request.ts'
 
-/** By fetch: a plain link could not send the token. */
+/** By fetch: a plain link would show a refusal in place of the page. */
 export async function downloadFile(path: string, token: string | undefined, name: string): Promise<void> {
   const response = await fetch(addressOf(path), {
     headers: authorization(token),
     cache: 'no-store',
-    credentials: 'omit',
+    credentials: 'same-origin',
   }).catch((cause) => {
     throw new NoAnswer('No answer from the server.', cause)
   })

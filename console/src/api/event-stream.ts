@@ -19,7 +19,7 @@ export async function readEventStream(
   const response = await fetch(addressOf(path), {
     headers: { accept: 'text/event-stream', ...authorization(token) },
     cache: 'no-store',
-    credentials: 'omit',
+    credentials: 'same-origin',
     signal,
   }).catch((cause) => {
     throw new NoAnswer('No answer from the server.', cause)

@@ -58,7 +58,7 @@ async function sendBeginning<Answer>(
     headers: { accept: 'application/json', ...authorization(token) },
     body: form,
     signal,
-    credentials: 'omit',
+    credentials: 'same-origin',
   }).catch((cause) => {
     throw new NoAnswer('No answer from the server.', cause)
   })

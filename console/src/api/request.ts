@@ -7,7 +7,7 @@ const READ_TIMEOUT_MS = 8_000
 const WRITE_TIMEOUT_MS = 15 * 60_000
 
 interface Asked {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly body?: object
   /** Statuses that are answers, too. */
   readonly alsoGood?: readonly number[]
@@ -29,11 +29,18 @@ export function readAnswer<T>(
   body: string,
   alsoGood: readonly number[] = [],
 ): T {
+  // Done, and nothing to say about it.
+  if (status === 204) return undefined as T
   const json = parse(body)
   const ok = status >= 200 && status < 300
   const isProblem = contentType?.startsWith('application/problem+json') === true
   if (json !== undefined && !isProblem && (ok || alsoGood.includes(status))) return json as T
-  if (isProblem && json !== undefined) throw new ApiProblem(json as Partial<Problem>, status)
+  if (isProblem && json !== undefined) {
+    const problem = new ApiProblem(json as Partial<Problem>, status)
+    // Another tab signed in anew: what this page shows may be somebody else's by now.
+    if (problem.code === 'csrf_failed') dispatchEvent(new Event(SESSION_CHANGED))
+    throw problem
+  }
   // A proxy's error page, or a page where data should be: Stagedoor itself explains every refusal.
   if (ok || status >= 500) throw new NoAnswer(`Something answered ${status} in place of Stagedoor.`)
   throw new ApiProblem({}, status)
@@ -49,7 +56,7 @@ export async function readText(
     headers: { ...authorization(token), ...headers },
     signal: AbortSignal.timeout(READ_TIMEOUT_MS),
     cache: 'no-store',
-    credentials: 'omit',
+    credentials: 'same-origin',
   }).catch((cause) => {
     throw new NoAnswer('No answer from the server.', cause)
   })
@@ -65,8 +72,19 @@ export function addressOf(path: string): string {
   return path.startsWith('/api/') ? path : `${API}${path}`
 }
 
+/** The session of this browser has changed, here or in another tab. */
+export const SESSION_CHANGED = 'stagedoor:session'
+
+/** The session is in a cookie that the browser sends by itself; this proves that a page of ours sends the request. */
+let csrf: string | undefined
+
+export function setCsrf(token: string | undefined): void {
+  csrf = token
+}
+
 export function authorization(token: string | undefined): Record<string, string> {
-  return token === undefined ? {} : { authorization: `Bearer ${token}` }
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  return csrf === undefined ? {} : { 'x-stagedoor-csrf': csrf }
 }
 
 async function answer(path: string, token: string | undefined, { method = 'GET', body }: Asked) {
@@ -82,7 +100,7 @@ async function answer(path: string, token: string | undefined, { method = 'GET',
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
       cache: 'no-store',
-      credentials: 'omit',
+      credentials: 'same-origin',
     })
     return { response, body: await response.text() }
   } catch (cause) {

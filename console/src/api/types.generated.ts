@@ -125,94 +125,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/docs-pages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The pages of the documentation, in the order of its contents */
-        get: operations["listDocsPages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-pages/{page}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A page of the documentation as Markdown; `contents` is the page of contents */
-        get: operations["getDocsPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Find words in the documentation; never mixed with the units and documents of a workspace */
-        get: operations["searchDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/docs-images/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A picture of the documentation */
-        get: operations["getDocsImage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Which rooms of the console change, as server-sent events
-         * @description `event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.
-         */
-        get: operations["followChanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/metrics": {
         parameters: {
             query?: never;
@@ -685,6 +597,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/risk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is unusual about the plan, against the last promoted uploads of the same source
+         * @description Computed from all rows of the plan when it is first asked for, and kept with the plan.
+         */
+        get: operations["getUploadRisk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/plan/stale": {
         parameters: {
             query?: never;
@@ -800,6 +732,311 @@ export interface paths {
         /** Throw an upload away that was not promoted */
         post: operations["discardUpload"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Changes that you may see, newest first; without their descriptions */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One change: title, description, status, reviewers, and what you may do with it */
+        get: operations["getChange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Edit title, description or labels; for its author and for reviewers */
+        patch: operations["updateChange"];
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened to a change, oldest first */
+        get: operations["listChangeHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviewers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Ask exactly these people and groups for a review; for its author and for reviewers */
+        put: operations["setChangeReviewers"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The conversation of a change, oldest first; thread_id says what belongs together */
+        get: operations["listChangeComments"];
+        put?: never;
+        /**
+         * Comment on a change, on a row of it (row_type and line) or on a cell (column), or reply
+         * @description Every member who sees the change may; an agent needs the right to stage.
+         */
+        post: operations["createChangeComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a comment of your own: its text goes, that there was one stays */
+        delete: operations["deleteChangeComment"];
+        options?: never;
+        head?: never;
+        /** Edit a comment of your own; what it said before stays readable */
+        patch: operations["updateChangeComment"];
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a comment said before it was edited, oldest first */
+        get: operations["listCommentEdits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve the thread of a comment: whoever began it, the author of the change, a reviewer */
+        post: operations["resolveThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/comments/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reopen a resolved thread */
+        post: operations["reopenThread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a change needs, which rules of the policy ask for it, who reviewed, and what is missing */
+        get: operations["listChangeReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve exactly what you saw, request changes, comment, or withdraw your review
+         * @description The change is approved with the last approval that its policy asks for; the answer says what is missing. Requested changes block until you approve or withdraw.
+         */
+        post: operations["reviewChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/reviews/{review}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Dismiss a review, with a reason: it counts and blocks no longer. For administrators */
+        post: operations["dismissChangeReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/review-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The review policies of a workspace, the most specific first, as they apply */
+        get: operations["listReviewPolicies"];
+        /**
+         * Set the policy of a workspace, for a dataset or a kind of change
+         * @description For administrators. What was approved, and under this policy is not, waits for approval again. Audited.
+         */
+        put: operations["setReviewPolicy"];
+        post?: never;
+        /** Remove a policy; the next less specific one applies. For administrators */
+        delete: operations["removeReviewPolicy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/review-policies/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who changed which policy or group, from what to what; newest first */
+        get: operations["listReviewPolicyHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The groups of a workspace and their members */
+        get: operations["listGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a group, without members; for administrators */
+        put: operations["addGroup"];
+        post?: never;
+        /** Remove a group that no policy asks for; for administrators */
+        delete: operations["removeGroup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/members/{member}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a member to a group, which is added where it is missing; for administrators */
+        put: operations["addGroupMember"];
+        post?: never;
+        /** Remove a member from a group; approvals that counted for it no longer do. For administrators */
+        delete: operations["removeGroupMember"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2363,6 +2600,19 @@ export interface components {
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
         };
+        AppliedPolicy: {
+            /** Format: uuid */
+            policy_id: string;
+            revision: number;
+            dataset: string | null;
+            kind: string | null;
+        };
+        AppliedRule: {
+            name: string | null;
+            why: string;
+            approvals: number | null;
+            groups: string[];
+        };
         ApproveStagingRecordRequest: {
             /**
              * @description SHA-256, in hex
@@ -2410,6 +2660,174 @@ export interface components {
         };
         CancelSearchSwitchResponse: {
             collection: string | null;
+        };
+        ChangeComment: {
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: uuid */
+            change_id: string;
+            /**
+             * Format: uuid
+             * @description the first comment of its thread
+             */
+            thread_id: string;
+            /** @description of a comment on a row or cell; null: on the whole change */
+            row_type: string | null;
+            line: number | null;
+            /** @description of a comment on a cell */
+            column_name: string | null;
+            /** @description what the change stood at when it was written */
+            digest: string | null;
+            /** @description empty: it was deleted */
+            body: string;
+            author: string;
+            via: string | null;
+            /** @description user ids */
+            mentions: string[];
+            edit_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /**
+             * Format: date-time
+             * @description of the thread
+             */
+            resolved_at: string | null;
+            resolved_by: string | null;
+        };
+        ChangeDetail: {
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /**
+             * @description counted in its workspace: #128
+             * @example 128
+             */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            /**
+             * Format: uuid
+             * @description id of the upload or the staging record
+             */
+            subject_id: string;
+            title: string;
+            author: string;
+            /** @description the login that acted for the author */
+            author_via: string | null;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            labels: string[];
+            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
+            digest: string | null;
+            /** @description of an upload */
+            dataset: string | null;
+            reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description ever written, deleted ones among them */
+            comment_count: number;
+            /** @description threads that are not resolved */
+            open_threads: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+            description: string;
+            may: components["schemas"]["ChangePermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
+        ChangeHistoryEntry: {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            via: string | null;
+            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
+            what: string;
+            /** @description ids, statuses and digests, never a text */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description what you may do with it */
+        ChangePermissions: {
+            comment: boolean;
+            /** @description title, description, labels and reviewers */
+            edit: boolean;
+            /** @description every thread; one that you began you can resolve anyway */
+            resolve: boolean;
+        };
+        ChangeReview: {
+            /** Format: uuid */
+            review_id: string;
+            /** @description what the reviewer saw */
+            digest: string;
+            /** @description what it counts for */
+            stands_for: string;
+            /** @enum {unknown} */
+            verdict: "approve" | "request_changes" | "comment";
+            reviewer: string;
+            via: string | null;
+            role: string | null;
+            /** Format: uuid */
+            body_comment_id: string | null;
+            requirement: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+            dismissed_reason: string | null;
+        };
+        ChangeSummary: {
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /**
+             * @description counted in its workspace: #128
+             * @example 128
+             */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            /**
+             * Format: uuid
+             * @description id of the upload or the staging record
+             */
+            subject_id: string;
+            title: string;
+            author: string;
+            /** @description the login that acted for the author */
+            author_via: string | null;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            labels: string[];
+            /** @description of the plan of an upload, or of the bytes of a record; null: no plan */
+            digest: string | null;
+            /** @description of an upload */
+            dataset: string | null;
+            reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description ever written, deleted ones among them */
+            comment_count: number;
+            /** @description threads that are not resolved */
+            open_threads: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
         };
         ChangeUnitKindRequest: {
             /** @example section */
@@ -2512,6 +2930,56 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
+        };
+        CommentEdit: {
+            edit_no: number;
+            /** @description what the comment said */
+            body: string;
+            /** Format: date-time */
+            written_at: string;
+            /** Format: date-time */
+            replaced_at: string;
+        };
+        CommentWithNames: {
+            /** Format: uuid */
+            comment_id: string;
+            /** Format: uuid */
+            change_id: string;
+            /**
+             * Format: uuid
+             * @description the first comment of its thread
+             */
+            thread_id: string;
+            /** @description of a comment on a row or cell; null: on the whole change */
+            row_type: string | null;
+            line: number | null;
+            /** @description of a comment on a cell */
+            column_name: string | null;
+            /** @description what the change stood at when it was written */
+            digest: string | null;
+            /** @description empty: it was deleted */
+            body: string;
+            author: string;
+            via: string | null;
+            /** @description user ids */
+            mentions: string[];
+            edit_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /**
+             * Format: date-time
+             * @description of the thread
+             */
+            resolved_at: string | null;
+            resolved_by: string | null;
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         CompleteJobsRequest: {
             jobs: components["schemas"]["CompletedJob"][];
@@ -2637,6 +3105,18 @@ export interface components {
         CountWaitingForSearchResponse: {
             pending: number;
             failed: number;
+        };
+        CreateChangeCommentRequest: {
+            /** @description Markdown; @name mentions a member */
+            body: string;
+            /**
+             * Format: uuid
+             * @description any comment of the thread
+             */
+            reply_to?: string;
+            row_type?: string;
+            line?: number;
+            column?: string;
         };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -2881,6 +3361,9 @@ export interface components {
             effect: "delete" | "set null" | "set default" | "restrict";
             rows: number;
         };
+        DismissChangeReviewRequest: {
+            reason: string;
+        };
         Dispatch: {
             event_id: string;
             consumer_id: string;
@@ -2892,44 +3375,6 @@ export interface components {
             } | null;
             /** Format: date-time */
             dispatched_at: string;
-        };
-        DocsHeading: {
-            level: number;
-            title: string;
-            /** @description what comes after # in an address */
-            anchor: string;
-            /** @description of the Markdown, from 1 */
-            line: number;
-        };
-        DocsHit: {
-            page: string;
-            title: string;
-            /** @description the nearest heading above what was found */
-            heading: string;
-            /** @description of that heading; empty for the beginning of the page */
-            anchor: string;
-            snippet: string;
-            /** @description from and to, in characters of the snippet */
-            highlights: number[][];
-            score: number;
-        };
-        DocsPage: {
-            /** @description its name in an address */
-            page: string;
-            /** @description as the contents name it: what one wants to do */
-            title: string;
-            /** @description the heading of the contents under which it stands */
-            group: string;
-            /** @description one sentence */
-            about: string;
-        };
-        DocsPageText: {
-            page: string;
-            title: string;
-            /** @description of the file, from the root of the package: links are relative to it */
-            path: string;
-            markdown: string;
-            headings: components["schemas"]["DocsHeading"][];
         };
         Document: {
             document_id: string;
@@ -3583,6 +4028,44 @@ export interface components {
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
         };
+        ListChangeCommentsResponse: {
+            comments: components["schemas"]["ChangeComment"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListChangeHistoryResponse: {
+            history: components["schemas"]["ChangeHistoryEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListChangeReviewsResponse: {
+            standing: components["schemas"]["ReviewStanding"];
+            reviews: components["schemas"]["ChangeReview"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
+        ListChangesResponse: {
+            changes: components["schemas"]["ChangeSummary"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListCommentEditsResponse: {
+            edits: components["schemas"]["CommentEdit"][];
+        };
         ListConsumerEvidenceResponse: {
             evidence: components["schemas"]["ConsumerEvidence"][];
         };
@@ -3594,9 +4077,6 @@ export interface components {
         };
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
-        };
-        ListDocsPagesResponse: {
-            pages: components["schemas"]["DocsPage"][];
         };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
@@ -3634,6 +4114,13 @@ export interface components {
         ListGatesResponse: {
             gates: components["schemas"]["Gate"][];
         };
+        ListGroupsResponse: {
+            groups: components["schemas"]["MemberGroup"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
         ListIssuesResponse: {
             issues: components["schemas"]["Issue"][];
             /** @description `after` of the next page; null: this is the last */
@@ -3654,6 +4141,22 @@ export interface components {
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListReviewPoliciesResponse: {
+            policies: components["schemas"]["ReviewPolicy"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
+        ListReviewPolicyHistoryResponse: {
+            entries: components["schemas"]["PolicyAuditEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -3881,6 +4384,14 @@ export interface components {
             /** @description the database role of your requests */
             role: string;
             workspaces: components["schemas"]["Membership"][];
+        };
+        MemberGroup: {
+            group_name: string;
+            /** @description user ids */
+            members: string[];
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
         };
         Membership: {
             id: string;
@@ -4174,6 +4685,22 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        PolicyAuditEntry: {
+            /** @example 2048 */
+            audit_id: string;
+            /** @enum {unknown} */
+            what: "policy" | "group" | "member";
+            old_row: {
+                [key: string]: unknown;
+            } | null;
+            new_row: {
+                [key: string]: unknown;
+            } | null;
+            actor: string;
+            reason: string | null;
+            /** Format: date-time */
+            changed_at: string;
+        };
         PreambleLine: {
             line: number;
             text: string;
@@ -4339,6 +4866,10 @@ export interface components {
              * @enum {unknown}
              */
             text_is: "removed" | "in_no_piece" | "in_another_piece";
+        };
+        ReopenThreadResponse: {
+            /** @description false: it was so already */
+            changed: boolean;
         };
         ReorderUnitsRequest: {
             units: string[];
@@ -4508,10 +5039,13 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
             checklist: components["schemas"]["UploadChecklistItem"][];
+            review: components["schemas"]["ReviewStanding"] | null;
             dataset_title: string;
             client_name: string | null;
             /** @description actor → how people call them */
@@ -4546,6 +5080,21 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
+        RequestedChanges: {
+            /** Format: uuid */
+            review_id: string;
+            reviewer: string;
+            /** Format: date-time */
+            at: string;
+        };
+        RequestedReviewer: {
+            /** @description user id; null: a group */
+            reviewer: string | null;
+            group_name: string | null;
+            requested_by: string;
+            /** Format: date-time */
+            requested_at: string;
+        };
         RerunExecutionRequest: {
             from_step: string;
             version?: number;
@@ -4553,12 +5102,59 @@ export interface components {
         ResolveIssueRequest: {
             resolution?: string;
         };
+        ResolveThreadResponse: {
+            /** @description false: it was so already */
+            changed: boolean;
+        };
         RetireTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
             workspace_id?: string | null;
         };
         RetireUnitRequest: {
             reason?: string;
+        };
+        ReviewChangeRequest: {
+            /** @enum {unknown} */
+            verdict: "approve" | "request_changes" | "comment" | "withdraw";
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest?: string;
+            /** @description Markdown; @name mentions a member */
+            body?: string;
+            /** @default [] */
+            ticked: string[];
+        };
+        /** @description all of them hold */
+        ReviewConditions: {
+            /** @description rows that are written or deleted */
+            rows_over?: number;
+            /** @description of the existing rows that change, 0 to 1 */
+            share_changed_over?: number;
+            deletes_over?: number;
+            /** @description one of these is changed */
+            columns?: string[];
+            amount_over?: components["schemas"]["ReviewConditionsAmountOver"];
+            outside_hours?: components["schemas"]["ReviewConditionsOutsideHours"];
+            /** @description nothing of this dataset, platform and client was promoted before */
+            first_upload_of_source?: boolean;
+        };
+        /** @description the sum of all differences of a column, whatever their sign */
+        ReviewConditionsAmountOver: {
+            column: string;
+            limit: number;
+        };
+        /** @description when it is approved or promoted */
+        ReviewConditionsOutsideHours: {
+            /** @example Europe/Berlin */
+            time_zone: string;
+            /** @example 08:00 */
+            from: string;
+            /** @example 18:00 */
+            to: string;
+            /** @description working days, 1 is Monday; default 1 to 5 */
+            days?: number[];
         };
         ReviewConsumerRequest: {
             /** @description how many lines you looked at */
@@ -4569,6 +5165,90 @@ export interface components {
             evidence: number;
             /** @description of the definition that you looked at */
             revision: number;
+        };
+        ReviewPolicy: {
+            /** Format: uuid */
+            policy_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description null: of all */
+            dataset: string | null;
+            kind: ("upload" | "record" | "cut" | "sql") | null;
+            rules: components["schemas"]["ReviewRules"];
+            revision: number;
+            set_by: string;
+            /** Format: date-time */
+            set_at: string;
+        };
+        ReviewRules: {
+            base: components["schemas"]["ReviewRulesBase"];
+            /** @description what it needs besides, where the conditions hold */
+            raise?: components["schemas"]["ReviewRulesRaise"][];
+            /** @description a plan that is made again and writes the same keeps its approvals */
+            keep_approvals_when_unchanged?: boolean;
+        };
+        /** @description what every change needs */
+        ReviewRulesBase: {
+            approvals: number;
+            /** @description only approvals of these roles count; default: of everybody who may review */
+            roles?: string[];
+            /** @description at least one approval of each */
+            groups?: string[];
+        };
+        ReviewRulesRaise: {
+            name?: string;
+            when: components["schemas"]["ReviewConditions"];
+            approvals?: number;
+            /** @description at least one approval of each */
+            groups?: string[];
+        };
+        ReviewStanding: {
+            /** @description number of the change */
+            change: number;
+            digest: string | null;
+            policy: components["schemas"]["AppliedPolicy"] | null;
+            /** @description how many it needs now */
+            approvals: number;
+            /** @description whose approvals count; empty: of everybody who may review */
+            roles: string[];
+            /** @description each must have approved */
+            groups: string[];
+            /** @description the rules of the policy that raised it, and why */
+            rules: components["schemas"]["AppliedRule"][];
+            keep_approvals_when_unchanged: boolean;
+            /** @description how many approvals count */
+            counted: number;
+            reviews: components["schemas"]["StandingApproval"][];
+            missing: components["schemas"]["ReviewStandingMissing"];
+            /** @description requested changes that stand */
+            blocked_by: components["schemas"]["RequestedChanges"][];
+            met: boolean;
+            /** @example 1 of 2 approvals; still needed: group Finance */
+            summary: string;
+        };
+        ReviewStandingMissing: {
+            approvals: number;
+            groups: string[];
+        };
+        RiskFact: {
+            /** @description rows_insert, rows_update, …, share_changed · of a column: empty, sum, min, max, tenfold, outliers, new_values, missing_days */
+            fact: string;
+            row_type: string;
+            column: string | null;
+            value: number;
+            /** @description the median of the uploads before; null: fewer than three */
+            usual: number | null;
+            spread: number | null;
+            /** @enum {unknown} */
+            level: "ok" | "notice" | "high";
+            /** @description the query of GET /uploads/{id}/plan/rows that lists its rows */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+            /** @description new values, at most five */
+            values?: string[];
+            /** @description missing days, at most ten */
+            days?: string[];
         };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
@@ -4652,9 +5332,6 @@ export interface components {
             error: string | null;
             /** Format: date-time */
             failed_at: string;
-        };
-        SearchDocsResponse: {
-            hits: components["schemas"]["DocsHit"][];
         };
         SearchFilters: {
             topic?: string | string[];
@@ -4752,6 +5429,15 @@ export interface components {
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
         };
+        SetChangeReviewersRequest: {
+            /**
+             * @description user ids
+             * @default []
+             */
+            reviewers: string[];
+            /** @default [] */
+            groups: string[];
+        };
         SetDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -4776,6 +5462,22 @@ export interface components {
                     [key: string]: string | null;
                 };
             };
+        };
+        SetReviewPolicyRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description default: of all */
+            dataset?: string;
+            /**
+             * @description default: of all
+             * @enum {unknown}
+             */
+            kind?: "upload" | "record" | "cut" | "sql";
+            rules: components["schemas"]["ReviewRules"];
+            reason?: string;
         };
         SetScheduleRequest: {
             /** @example 30 6 * * 1-5 */
@@ -5018,10 +5720,13 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
+            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
+            change: number | null;
             part_digests: components["schemas"]["PartOfRecord"][];
             referenced_iu_ids: string[];
             checklist: components["schemas"]["ChecklistItem"][];
             may: components["schemas"]["StagingPermissions"];
+            review: components["schemas"]["ReviewStanding"] | null;
             metadata: {
                 [key: string]: unknown;
             } | null;
@@ -5091,6 +5796,8 @@ export interface components {
             retain_until: string | null;
             /** Format: date-time */
             cleaned_at: string | null;
+            /** @description number of its change: #128; of the review of an upload that of the upload; null: nobody decides on it */
+            change: number | null;
         };
         StaleRow: {
             target_table: string;
@@ -5115,6 +5822,18 @@ export interface components {
             now: {
                 [key: string]: unknown;
             } | null;
+        };
+        StandingApproval: {
+            /** Format: uuid */
+            review_id: string | null;
+            reviewer: string;
+            role: string | null;
+            /** Format: date-time */
+            at: string;
+            counts: boolean;
+            groups: string[];
+            /** @description why it does not count */
+            reason: string | null;
         };
         StartExecutionRequest: {
             /** @example nightly-import */
@@ -5477,6 +6196,16 @@ export interface components {
             /** @description the known value that is most like it */
             proposal: string | null;
         };
+        UpdateChangeCommentRequest: {
+            /** @description Markdown; @name mentions a member */
+            body: string;
+        };
+        UpdateChangeRequest: {
+            title?: string;
+            /** @description why: Markdown */
+            description?: string;
+            labels?: string[];
+        };
         UpdateDatasetMappingRequest: {
             /**
              * Format: uuid
@@ -5701,6 +6430,8 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
         };
         UploadChecklistItem: {
             item_id: string;
@@ -5849,10 +6580,13 @@ export interface components {
             promotion_failures: components["schemas"]["PromotionFailure"][];
             /** @description in all */
             promotion_failure_count: number;
+            /** @description number of its change: #128; null: a dry run */
+            change: number | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
             checklist: components["schemas"]["UploadChecklistItem"][];
+            review: components["schemas"]["ReviewStanding"] | null;
             dataset_title: string;
             client_name: string | null;
             /** @description actor → how people call them */
@@ -5968,6 +6702,23 @@ export interface components {
             done: number;
             total: number;
             lines?: number;
+        };
+        UploadRisk: {
+            /** Format: uuid */
+            upload_id: string;
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            plan_digest: string;
+            /** @description how many it was compared with, at most 8 */
+            compared_uploads: number;
+            /** @description the furthest from the usual first */
+            facts: components["schemas"]["RiskFact"][];
+            /** @description columns that were left out, and why */
+            not_computed: {
+                [key: string]: unknown;
+            }[];
         };
         WebhookTarget: {
             target_code: string;
@@ -6184,128 +6935,6 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
-        };
-    };
-    listDocsPages: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDocsPagesResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getDocsPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example tutorial */
-                page: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DocsPageText"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    searchDocs: {
-        parameters: {
-            query: {
-                /** @description words, "a phrase", begin* */
-                q: string;
-                limit: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SearchDocsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-        };
-    };
-    getDocsImage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example upload.png */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description the picture */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/png": string;
-                };
-            };
-            400: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    followChanges: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description server-sent events */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            429: components["responses"]["Problem"];
         };
     };
     metrics: {
@@ -7488,6 +8117,12 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
+                /** @description … by more than this amount */
+                by_amount?: number;
+                /** @description instead: rows that are written with this value in the column, as text */
+                value?: string;
+                /** @description … or with none */
+                empty?: boolean;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -7512,6 +8147,32 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    getUploadRisk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadRisk"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     listStaleRows: {
@@ -7755,6 +8416,838 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                /**
+                 * @description one or several
+                 * @example open,changes_requested
+                 */
+                status?: string;
+                kind?: "upload" | "record" | "cut" | "sql";
+                /** @description a user id, or `me` */
+                author?: string;
+                /** @description whose review is requested: a user id, or `me` */
+                reviewer?: string;
+                label?: string;
+                dataset?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    updateChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "Week 45 again, with the corrected spend of Meta.",
+                 *       "labels": [
+                 *         "finance"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeHistory: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                limit: number;
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    setChangeReviewers: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetChangeReviewersRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeComments: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                thread?: string;
+                /** @description only of threads that are not resolved */
+                unresolved?: boolean;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeCommentsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    createChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": "@Rita is this spend right?",
+                 *       "row_type": "daily_metric",
+                 *       "line": 12,
+                 *       "column": "spend"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateChangeCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    deleteChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    updateChangeComment: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChangeCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listCommentEdits: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCommentEditsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    resolveThread: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolveThreadResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    reopenThread: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReopenThreadResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listChangeReviews: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChangeReviewsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    reviewChange: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "verdict": "request_changes",
+                 *       "digest": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                 *       "body": "The spend of week 27 is doubled."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviewChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStanding"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    dismissChangeReview: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+                review: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DismissChangeReviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStanding"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listReviewPolicies: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListReviewPoliciesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    setReviewPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "dataset": "ads",
+                 *       "rules": {
+                 *         "base": {
+                 *           "approvals": 1
+                 *         },
+                 *         "raise": [
+                 *           {
+                 *             "name": "large",
+                 *             "when": {
+                 *               "rows_over": 10000
+                 *             },
+                 *             "approvals": 2,
+                 *             "groups": [
+                 *               "Finance"
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetReviewPolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewPolicy"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    removeReviewPolicy: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description default: of all */
+                dataset?: string;
+                /** @description default: of all */
+                kind?: "upload" | "record" | "cut" | "sql";
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listReviewPolicyHistory: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListReviewPolicyHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    listGroups: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListGroupsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    addGroup: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberGroup"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    removeGroup: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    addGroupMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+                member: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberGroup"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    removeGroupMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example Finance */
+                group: string;
+                member: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listJobs: {

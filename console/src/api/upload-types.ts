@@ -36,6 +36,8 @@ export type PlanAction = PlanRow['action']
 export type LedgerRow = Answer<'listUploadLineage'>['rows'][number]
 export type LineageEntry = Answer<'getRowLineage'>['entries'][number]
 export type UndoPlan = Answer<'planUploadUndo'>
+export type Distribution = Answer<'readPlanDistribution'>
+export type Downstream = Answer<'readUploadDownstream'>
 
 type Image = Readonly<Record<string, unknown>>
 

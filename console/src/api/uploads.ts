@@ -10,6 +10,8 @@ import type {
   Dataset,
   DatasetMapping,
   DatasetMatches,
+  Distribution,
+  Downstream,
   GateMode,
   LedgerRow,
   LineageEntry,
@@ -93,6 +95,7 @@ export interface UploadsApi {
     allowed?: { max_deleted?: number; allow_short_file?: boolean },
   ): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
+  distribution(id: string, asked: { row_type: string; column: string }): Promise<Distribution>
   /** Rows that changed since the plan was made, the first of them. */
   stalePlan(id: string): Promise<StalePlan>
   submit(id: string, digest: string): Promise<UploadDetail>
@@ -100,7 +103,8 @@ export interface UploadsApi {
   reject(id: string, reason: string): Promise<UploadDetail>
   promote(id: string, digest: string): Promise<UploadDetail>
   undoPlan(id: string): Promise<UndoPlan>
-  undo(id: string, digest: string): Promise<UploadDetail>
+  undo(id: string, digest: string, reason: string): Promise<UploadDetail>
+  downstream(id: string): Promise<Downstream>
   discard(id: string): Promise<UploadDetail>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
   /** Every promotion that wrote a production row; the key is JSON. */
@@ -142,13 +146,15 @@ export function createUploadsApi(request: Request, token: string | undefined): U
         ...allowed,
       }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
+    distribution: (id, asked) => request(`/uploads/${id}/plan/distribution?${query(asked)}`),
     stalePlan: (id) => request(`/uploads/${id}/plan/stale`),
     submit: (id, digest) => post(id, 'submit', { digest }),
     approve: (id, digest, ticked) => post(id, 'approve', { digest, ticked }),
     reject: (id, reason) => post(id, 'reject', { reason }),
     promote: (id, digest) => post(id, 'promote', { digest }),
     undoPlan: (id) => request(`/uploads/${id}/undo`),
-    undo: (id, digest) => post(id, 'undo', { digest }),
+    undo: (id, digest, reason) => post(id, 'undo', { digest, reason }),
+    downstream: (id) => request(`/uploads/${id}/downstream`),
     discard: (id) => post(id, 'discard'),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
     rowLineage: (workspace_id, target, key) => request(`/lineage?${query({ workspace_id, target, key })}`),

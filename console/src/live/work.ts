@@ -28,14 +28,14 @@ export async function readWork(api: Api): Promise<Work> {
     return { rows: page.jobs, more: page.next !== null }
   }
   const executions = async (status: Execution['status']): Promise<Counted<Execution>> => {
-    const page = await api.executions({ status, limit: COUNTED })
+    const page = await api.executions.list({ status, limit: COUNTED })
     return { rows: page.executions, more: page.next !== null }
   }
   const [waiting, running, dead, newest, executing, failed, search, unsearchable] = await Promise.all([
     jobs('waiting'),
     jobs('running'),
     jobs('dead'),
-    api.executions({ limit: NEWEST }),
+    api.executions.list({ limit: NEWEST }),
     executions('RUNNING'),
     executions('FAILED'),
     api.searchWaiting(),

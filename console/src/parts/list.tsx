@@ -39,7 +39,7 @@ export function Filters({ filters, children }: { filters: readonly Filter[]; chi
   const [parameters, set] = useParameters()
   const isFiltered = filters.some(({ name }) => parameters.has(name))
   return (
-    <search className="filters" aria-label="Filters">
+    <search className="list-filters" aria-label="Filters">
       {filters.map((filter) =>
         'options' in filter ? (
           <Choice
@@ -110,7 +110,7 @@ function TextFilter({
 export interface Column<Row> {
   readonly title: string
   cell(row: Row): ReactNode
-  /** Left out on a narrow screen. */
+  /** Left out on a narrow screen; what matters of it stands in another cell with the class is-narrow-only. */
   readonly wideOnly?: boolean
   /** Numbers stand right. */
   readonly figures?: boolean

@@ -68,6 +68,13 @@ export function Plot({ summary, x, time = true, series, height = 160, format }: 
   )
 }
 
+/** The places of values without a neighbour. */
+function isolated(plot: uPlot, index: number): number[] {
+  const values: readonly (number | null | undefined)[] = Array.from(plot.data[index]!)
+  const isGap = (at: number) => values[at] === null || values[at] === undefined
+  return values.flatMap((_, at) => (!isGap(at) && isGap(at - 1) && isGap(at + 1) ? [at] : []))
+}
+
 function optionsOf(
   element: HTMLElement,
   { time, series, height, format }: Pick<Props, 'series' | 'format'> & { time: boolean; height: number },
@@ -96,7 +103,9 @@ function optionsOf(
         label: name,
         stroke: colour(tone),
         width: 1.6,
-        points: { show: false },
+        // A value between two gaps is no line: without a point nobody would see it.
+        points:
+          kind === 'bars' ? { show: false } : { show: false, size: 5, fill: colour(tone), filter: isolated },
         ...(kind === 'bars' && { fill: colour(tone), paths: uPlot.paths.bars!({ size: [0.8, 60] }) }),
       })),
     ],

@@ -1,28 +1,46 @@
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import type { SignInWays, SignInWith } from '../api/access.ts'
 import { type Api, createApi } from '../api/client.ts'
 import { ApiProblem, asFailure, type Failure, NoAnswer } from '../api/failure.ts'
+import { SESSION_CHANGED, setCsrf } from '../api/request.ts'
 import type { Me } from '../api/types.ts'
 import { learnNames } from '../people.ts'
+import { takeSecretsFromAddress } from './address.ts'
 import { CheckingPage } from './checking-page.tsx'
-import { exchange } from './exchange.ts'
+import { InvitationPage } from './invitation-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
-import { forgetToken, mayUseLink, storedToken, storeToken, takeCodeFromAddress } from './token.ts'
 
 const RETRY_MS = 5_000
+/** One sign-in is for all tabs, and so is a sign-out. */
+const TABS = 'stagedoor.session'
 
 export interface Session {
   readonly api: Api
   readonly me: Me
-  /** With a failure: the server no longer takes the token, and the sign-in page says why. */
+  /** With a failure: the session has ended, and the sign-in page says why. Without one it ends now. */
   signOut(reason?: Failure): void
+  /** Ends all sessions of this person. */
+  signOutEverywhere(): Promise<void>
 }
 
 type State =
-  | { readonly name: 'signed_out'; readonly reason?: Failure }
-  | { readonly name: 'checking'; readonly token: string; readonly unanswered: boolean }
-  | { readonly name: 'signed_in'; readonly api: Api; readonly me: Me }
+  | { readonly name: 'checking'; readonly unanswered: boolean }
+  | { readonly name: 'signed_out'; readonly reason?: Failure | undefined; readonly ways: SignInWays }
+  | { readonly name: 'signed_in'; readonly id: string; readonly me: Me; readonly ways: SignInWays }
 
+const CHECKING: State = { name: 'checking', unanswered: false }
 const SessionContext = createContext<Session | undefined>(undefined)
+/** The cookie says who it is, so one client serves everybody who signs in here. */
+const api = createApi()
 
 export function useSession(): Session {
   const session = useContext(SessionContext)
@@ -30,81 +48,149 @@ export function useSession(): Session {
   return session
 }
 
-/** Shows the console to someone with a token that the server takes, and the sign-in page to everyone else. */
+/** Shows the console to whoever is signed in in this browser, and the sign-in page to everyone else. */
 export function SessionGate({ children }: { children: ReactNode }) {
-  const [state, setState] = useState<State>(firstState)
+  const [state, setState] = useState<State>(CHECKING)
+  const [invitation, setInvitation] = useState<string>()
+  const tabs = useTabs(() => setState(CHECKING), state)
+  useCheck(state, setState)
 
-  const signOut = useCallback((reason?: Failure) => {
-    forgetToken()
-    setState(reason === undefined ? { name: 'signed_out' } : { name: 'signed_out', reason })
-  }, [])
-
-  useLinks(async (code) => {
-    if (!mayUseLink()) return
-    const outcome = await exchange(code).catch(asFailure)
-    if (typeof outcome !== 'string') return signOut(outcome)
-    setState({ name: 'checking', token: outcome, unanswered: false })
-  })
-  useCheck(state, setState, signOut)
-
-  const session = useMemo(
-    () => (state.name === 'signed_in' ? { api: state.api, me: state.me, signOut } : undefined),
-    [state, signOut],
+  const signIn = useCallback(
+    async (credential: SignInWith) => {
+      await api.access.signIn(credential)
+      setState(await readSession())
+      tabs.tell()
+    },
+    [tabs],
   )
-  if (state.name === 'signed_out') {
-    return <SignInPage reason={state.reason} signIn={async (token) => setState(await signedIn(token))} />
-  }
+  const signOut = useCallback(
+    async (reason?: Failure) => {
+      // If it has ended already there is nothing to end; what counts is that this page forgets it.
+      if (reason === undefined) await api.access.signOut().catch(asFailure)
+      setState(await readSession(reason).catch(() => CHECKING))
+      tabs.tell()
+    },
+    [tabs],
+  )
+  const signOutEverywhere = useCallback(async () => {
+    await api.access.signOutEverywhere()
+    setState(await readSession().catch(() => CHECKING))
+    tabs.tell()
+  }, [tabs])
+  useLinks(state, async ({ code, invitation: invited }) => {
+    if (invited !== undefined) return setInvitation(invited)
+    // A link never acts on the session of somebody who is signed in here, unless they say so.
+    if (
+      code === undefined ||
+      (state.name === 'signed_in' &&
+        !confirm('You are already signed in. Sign out and use this link instead?'))
+    )
+      return
+    await signIn({ code }).catch(async (thrown) => setState(await readSession(asFailure(thrown))))
+  })
+
+  const me = state.name === 'signed_in' ? state.me : undefined
+  const session = useMemo(
+    () => (me ? { api, me, signOut, signOutEverywhere } : undefined),
+    [me, signOut, signOutEverywhere],
+  )
+  if (state.name === 'checking') return <CheckingPage unanswered={state.unanswered} />
+  if (invitation !== undefined)
+    return (
+      <InvitationPage
+        code={invitation}
+        access={api.access}
+        ways={state.ways}
+        me={me}
+        signIn={signIn}
+        signOut={signOut}
+        joined={() => {
+          setInvitation(undefined)
+          setState(CHECKING)
+        }}
+        close={() => setInvitation(undefined)}
+      />
+    )
   if (session === undefined)
-    return <CheckingPage unanswered={state.name === 'checking' && state.unanswered} />
+    return (
+      <SignInPage
+        reason={state.name === 'signed_out' ? state.reason : undefined}
+        ways={state.ways}
+        signIn={signIn}
+      />
+    )
   return <SessionContext value={session}>{children}</SessionContext>
 }
 
-async function signedIn(token: string): Promise<State> {
-  const api = createApi(token)
+async function readSession(reason?: Failure): Promise<State> {
+  const { session, sign_in: ways } = await api.access.session()
+  setCsrf(session?.csrf)
+  if (session === null) return { name: 'signed_out', ways, reason }
   const me = await api.me()
-  storeToken(token)
   learnNames({ [me.actor]: me.name })
-  return { name: 'signed_in', api, me }
+  return { name: 'signed_in', id: session.session_id, me, ways }
 }
 
-function firstState(): State {
-  const token = storedToken()
-  return token === undefined ? { name: 'signed_out' } : { name: 'checking', token, unanswered: false }
-}
-
-/** Opening a sign-in link in a tab that shows the console already changes the fragment only. */
-function useLinks(found: (code: string) => void): void {
+/** Asked until the server answers; only an answer says that nobody is signed in. */
+function useCheck(state: State, setState: (state: State) => void): void {
+  const isChecking = state.name === 'checking'
   useEffect(() => {
-    const look = () => {
-      const code = takeCodeFromAddress()
-      if (code !== undefined) found(code)
-    }
-    look()
-    addEventListener('hashchange', look)
-    return () => removeEventListener('hashchange', look)
-  })
-}
-
-/** A stored or linked token is tried until the server answers; only an answer can make it a bad one. */
-function useCheck(state: State, setState: (state: State) => void, signOut: (reason: Failure) => void): void {
-  const token = state.name === 'checking' ? state.token : undefined
-  useEffect(() => {
-    if (token === undefined) return
+    if (!isChecking) return
     let timer: ReturnType<typeof setTimeout> | undefined
     let wanted = true
     const check = async () => {
-      const outcome = await signedIn(token).catch(asFailure)
+      const outcome = await readSession().catch(asFailure)
       if (!wanted) return
-      if (outcome instanceof NoAnswer) {
-        setState({ name: 'checking', token, unanswered: true })
+      if (outcome instanceof NoAnswer || outcome instanceof ApiProblem) {
+        setState({ name: 'checking', unanswered: true })
         timer = setTimeout(check, RETRY_MS)
-      } else if (outcome instanceof ApiProblem) signOut(outcome)
-      else setState(outcome)
+      } else setState(outcome)
     }
     check()
     return () => {
       wanted = false
       clearTimeout(timer)
     }
-  }, [token, setState, signOut])
+  }, [isChecking, setState])
+}
+
+/** Other tabs share the cookie: when one signs in or out, the others look again, and nobody sees a page of somebody else. */
+function useTabs(check: () => void, state: State): { tell(): void } {
+  const channel = useRef<BroadcastChannel>(undefined)
+  const latest = useRef({ check, state })
+  latest.current = { check, state }
+  useEffect(() => {
+    const opened = new BroadcastChannel(TABS)
+    channel.current = opened
+    const look = async () => {
+      const { state: before, check: again } = latest.current
+      const now = await readSession().catch(() => undefined)
+      const id = (one: State | undefined) => (one?.name === 'signed_in' ? one.id : undefined)
+      if (now !== undefined && id(now) !== id(before)) again()
+    }
+    opened.addEventListener('message', look)
+    addEventListener(SESSION_CHANGED, look)
+    return () => {
+      opened.close()
+      removeEventListener(SESSION_CHANGED, look)
+    }
+  }, [])
+  return useMemo(() => ({ tell: () => channel.current?.postMessage('changed') }), [])
+}
+
+/** Opening a link in a tab that shows the console already changes the fragment only. Before the session is known nothing is taken. */
+function useLinks(state: State, found: (secrets: ReturnType<typeof takeSecretsFromAddress>) => void): void {
+  const latest = useRef(found)
+  latest.current = found
+  const isKnown = state.name !== 'checking'
+  useEffect(() => {
+    if (!isKnown) return
+    const look = () => {
+      const secrets = takeSecretsFromAddress()
+      if (secrets.code !== undefined || secrets.invitation !== undefined) latest.current(secrets)
+    }
+    look()
+    addEventListener('hashchange', look)
+    return () => removeEventListener('hashchange', look)
+  }, [isKnown])
 }

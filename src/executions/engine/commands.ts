@@ -13,6 +13,7 @@ import { retryWhileUnavailable } from '../../runtime/retry.ts'
 import type { ResultValue } from '../event.ts'
 import type { LocalCommand } from '../machine/decision.ts'
 import { parentRefOf, planOf } from '../machine/plan.ts'
+import type { AttemptRun } from '../machine/waits.ts'
 import { isLoopBusy, yieldUntilLoopIsFree } from '../playbook/budget.ts'
 import { ExpressionError, type Scope } from '../playbook/cel.ts'
 import type { Playbook, Step, ToolCall } from '../playbook/definition.ts'
@@ -123,6 +124,8 @@ interface LocalCommandsDeps {
   readonly results: ResultStore
   readonly concurrency: number
   readonly log: Logger
+  /** The name of this engine, for the log of executions. */
+  readonly worker: string
   /** False: the lease has passed by the clock, and nothing may begin under it. */
   mayBegin(): boolean
   onCommandEnd?(command: string, outcome: CommandOutcome['status'], ms: number): void
@@ -189,9 +192,10 @@ export class LocalCommands {
     )
     // Nobody waits for it any more: its execution has ended, or goes on elsewhere and runs it again.
     if (outcome === undefined || signal.aborted || execution.over) return
-    this.deps.onCommandEnd?.(command.step, outcome.status, performance.now() - began)
+    const ms = performance.now() - began
+    this.deps.onCommandEnd?.(command.step, outcome.status, ms)
     execution.commands.delete(command.command_id)
-    deliverEnd(execution, command, outcome)
+    deliverEnd(execution, command, outcome, { worker: this.deps.worker, ms: Math.round(ms) })
   }
 
   private async outcomeOf(
@@ -238,7 +242,12 @@ export class LocalCommands {
   }
 }
 
-function deliverEnd(execution: DrivenExecution, command: LocalCommand, outcome: CommandOutcome): void {
+function deliverEnd(
+  execution: DrivenExecution,
+  command: LocalCommand,
+  outcome: CommandOutcome,
+  run?: AttemptRun,
+): void {
   const { command_id, node_id, attempt, loop_id, index } = command
   execution.deliver({
     input: {
@@ -249,6 +258,7 @@ function deliverEnd(execution: DrivenExecution, command: LocalCommand, outcome: 
       ...(loop_id !== undefined && { loop_id }),
       ...(index !== undefined && { index }),
       ...outcome,
+      ...run,
     },
   })
 }

@@ -63,6 +63,7 @@ class RunningEngine implements Engine {
   private readonly flushes: DedicatedConnection
   private readonly writer: LogWriter
   private readonly handlers: ReadonlySet<string>
+  private readonly name: string
   private readonly local: LocalCommands
   private readonly router: CommandRouter
   private readonly driver: Driver
@@ -93,6 +94,7 @@ class RunningEngine implements Engine {
     this.flushes = new DedicatedConnection(pool, FLUSH_TIMEOUT_MS)
     this.catalog = new Catalog(pool)
     this.handlers = new Set(tools.handler?.names)
+    this.name = options.name ?? `${hostname()} ${process.pid}`
     this.writer = new LogWriter({
       connection: this.flushes,
       engine: () => this.id,
@@ -106,6 +108,7 @@ class RunningEngine implements Engine {
       results,
       concurrency,
       log: this.log,
+      worker: this.name,
       mayBegin: () => this.shards.mayBegin,
       ...(this.hooks.onCommandEnd && { onCommandEnd: this.hooks.onCommandEnd }),
     })
@@ -273,14 +276,8 @@ class RunningEngine implements Engine {
   }
 
   private async register(): Promise<void> {
-    const {
-      pool,
-      drives = true,
-      runs = true,
-      name = `${hostname()} ${process.pid}`,
-      sendsHeartbeats = true,
-    } = this.options
-    const { leaseMs } = this
+    const { pool, drives = true, runs = true, sendsHeartbeats = true } = this.options
+    const { leaseMs, name } = this
     const shards: Shards = await Shards.take({
       pool,
       connection: this.heartbeats,

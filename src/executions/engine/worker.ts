@@ -226,10 +226,12 @@ export class CommandWorker {
     const { engine } = this.deps.lease()
     this.tracked.set(command.command_id, controller)
     const outcome = await this.outcomeOf(command, controller.signal)
-    this.size.took(performance.now() - began)
+    const ms = performance.now() - began
+    this.size.took(ms)
     if (!controller.signal.aborted && this.tracked.get(command.command_id) === controller) {
-      this.deps.onCommandEnd?.(command.node_name, outcome.status, performance.now() - began)
-      this.ends.add({ engine, command_id: command.command_id, lease_epoch: command.lease_epoch, outcome })
+      this.deps.onCommandEnd?.(command.node_name, outcome.status, ms)
+      const { command_id, lease_epoch } = command
+      this.ends.add({ engine, command_id, lease_epoch, outcome, ms: Math.round(ms) })
     }
     this.running.end()
     this.begin()
@@ -389,6 +391,8 @@ interface CommandEnd {
   readonly command_id: string
   readonly lease_epoch: number
   readonly outcome: CommandOutcome
+  /** How long it ran. */
+  readonly ms: number
 }
 
 interface CommandEndWriterDeps {
@@ -402,9 +406,10 @@ interface CommandEndWriterDeps {
 function createCommandEndWriter({ pool, log, onWritten }: CommandEndWriterDeps): BatchWriter<CommandEnd> {
   const writer = new BatchWriter<CommandEnd>({
     async write(ends) {
-      const outcomes = ends.map(({ command_id, lease_epoch, outcome }) => ({
+      const outcomes = ends.map(({ command_id, lease_epoch, ms, outcome }) => ({
         command_id,
         lease_epoch,
+        ms,
         ...outcome,
       }))
       await pool.query({

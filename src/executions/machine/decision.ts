@@ -62,6 +62,9 @@ export interface CommandEndedInput {
   readonly result?: ResultValue | null
   readonly error?: string | null
   readonly retryable?: boolean
+  /** Which process ran it, and for how many milliseconds; absent where nobody could say. */
+  readonly worker?: string | null
+  readonly ms?: number | null
 }
 
 export interface WokenInput {

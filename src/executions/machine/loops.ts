@@ -314,6 +314,7 @@ function emitItemEnd(
     loop_id: loop.loop_id,
     iter_index: index,
     command_id: itemCommandId(decision.state, loop.node_id, index, attempt),
+    ...ended.run,
   }
   const event: Draft<NewEvent> = {
     event_type: ITEM_ENDS[shard ? 'shard' : 'command'][ended.status],

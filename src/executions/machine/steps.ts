@@ -11,7 +11,7 @@ import {
 import { itemEnded, startLoop } from './loops.ts'
 import { childArgs, type PlannedStep, toolScopeOf } from './plan.ts'
 import type { ChildActivation, CommandActivation, ExecutionState } from './state.ts'
-import { type AttemptOutcome, exitStep, isDue, retryAt, startWait } from './waits.ts'
+import { type AttemptOutcome, type AttemptRun, exitStep, isDue, retryAt, startWait } from './waits.ts'
 
 const MAX_ENTRIES = 1_000_000
 /** Limit per decision of steps that end as soon as they are entered: beyond it, arcs form a cycle in which nothing runs. */
@@ -103,7 +103,7 @@ function commandAttempted(decision: DecisionBuilder, active: CommandActivation, 
         node_type: 'command',
         status: 'completed',
         result: okResult(ended.result),
-        meta: { command_id, attempt },
+        meta: { command_id, attempt, ...ended.run },
       },
       event_id,
     )
@@ -117,6 +117,7 @@ function commandAttempted(decision: DecisionBuilder, active: CommandActivation, 
     attempt,
     error: ended.error,
     retry_at,
+    run: ended.run,
     from: event_id,
   })
   if (retry_at === undefined) decision.endStep(node_id, step, failed)
@@ -129,17 +130,19 @@ function commandAttempted(decision: DecisionBuilder, active: CommandActivation, 
 interface FailedAttempt extends StepAttempt {
   readonly error: string
   readonly retry_at: string | undefined
+  readonly run?: AttemptRun | undefined
 }
 
 /** Emits the failure of an attempt: of a command, or of a child playbook. */
 function emitAttemptFailed(
   decision: DecisionBuilder,
-  { planned: { name }, node_id, attempt, error, retry_at, from }: FailedAttempt,
+  { planned: { name }, node_id, attempt, error, retry_at, run, from }: FailedAttempt,
 ): string {
   const meta = {
     command_id: commandIdOf(decision.state, node_id, attempt),
     attempt,
     final: retry_at === undefined,
+    ...run,
   }
   return decision.emit(
     {
@@ -167,9 +170,11 @@ export function retryStep(
   else decision.timers.push({ node_id, at: retry_at })
 }
 
-function commandAttempt({ status, result, error, retryable }: CommandEndedInput): AttemptOutcome {
-  if (status === 'completed') return { status, result: result ?? { value: null } }
-  return { status, error: error ?? 'failed without a reason', retryable: retryable ?? true }
+function commandAttempt(input: CommandEndedInput): AttemptOutcome {
+  const { status, result, error, retryable, worker, ms } = input
+  const run = { ...(worker != null && { worker }), ...(ms != null && { ms }) }
+  if (status === 'completed') return { status, result: result ?? { value: null }, run }
+  return { status, error: error ?? 'failed without a reason', retryable: retryable ?? true, run }
 }
 
 /** Starts the child playbook of a step as an execution of its own. Throws InputFailure before it changes anything. */

@@ -195,7 +195,7 @@ export function exitCollectedLoop(
 }
 
 /** How an attempt ended. */
-export type AttemptOutcome =
+export type AttemptOutcome = (
   | { readonly status: 'completed'; readonly result: ResultValue }
   | {
       readonly status: 'failed'
@@ -204,6 +204,10 @@ export type AttemptOutcome =
       /** It did not fail by itself: its loop ended early. */
       readonly cancelled?: true
     }
+) & { readonly run?: AttemptRun | undefined }
+
+/** Which process ran an attempt, and for how many milliseconds: fields of `meta` of the event that ends it. */
+export type AttemptRun = { readonly worker?: string; readonly ms?: number }
 
 /** When a failed attempt is retried, in ISO 8601; undefined: it was the last one. */
 export function retryAt(

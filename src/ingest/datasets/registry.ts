@@ -94,6 +94,19 @@ export async function datasetProblems(
   return rows
 }
 
+/** Whether a registered dataset still fits its tables, under the rights of a member. */
+export async function checkRegisteredDataset(
+  db: Queryable,
+  dataset: string,
+  workspaceId: string,
+): Promise<DatasetProblem[]> {
+  const { rows } = await db.query<DatasetProblem>(
+    'select problem, remedy from iu_core.fn_ingest_dataset_check($1, $2)',
+    [dataset, workspaceId],
+  )
+  return rows
+}
+
 /** With a workspace: those that it may use. */
 export async function listDatasets(db: Queryable, workspaceId?: string): Promise<RegisteredDataset[]> {
   const { rows } = await db.query<RegisteredDataset>(

@@ -45,6 +45,24 @@ export function createHealthProbe(): (db: Queryable) => Promise<HealthCheck[]> {
   }
 }
 
+export interface TableSize {
+  readonly schema_name: string
+  readonly table_name: string
+  readonly bytes: number
+  readonly row_estimate: number
+}
+
+/** How much room the database takes, and its largest tables. For whoever administers all workspaces. */
+export async function readStorage(db: Queryable): Promise<{ database_bytes: number; tables: TableSize[] }> {
+  const { rows } = await db.query<TableSize & { database_bytes: number }>(
+    `select database_bytes::float8, schema_name, table_name, bytes::float8, row_estimate::float8 from iu_core.fn_storage()`,
+  )
+  return {
+    database_bytes: rows[0]!.database_bytes,
+    tables: rows.map(({ database_bytes: _, ...table }) => table),
+  }
+}
+
 function partitions(name: string, days: number): HealthCheck {
   return { name, ok: days >= MIN_PARTITION_DAYS, detail: `partitions exist for the next ${days} days` }
 }

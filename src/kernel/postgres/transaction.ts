@@ -46,6 +46,35 @@ export async function inTransaction<T>(
   }
 }
 
+/**
+ * One statement in a transaction of its own, in one round trip: begin, role, statement and commit travel together. Values stand in it as
+ * literals (pg.escapeLiteral). For what every request asks.
+ */
+export async function inOneRoundTrip<R extends pg.QueryResultRow>(
+  pool: Pool,
+  statement: string,
+  caller: Caller,
+): Promise<R[]> {
+  const client = await pool.connect().catch((error) => {
+    throw mapConnectionError(error)
+  })
+  let broken: Error | undefined
+  try {
+    const results = (await client.query(
+      `${begin(caller)}; ${statement}; commit`,
+    )) as unknown as pg.QueryResult<R>[]
+    return results.at(-2)!.rows
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure
+    })
+    if (broken) throw mapConnectionError(error)
+    throw await explainDatabaseError(client, error)
+  } finally {
+    client.release(broken)
+  }
+}
+
 /** Agents may not call most functions. They get an error that says so instead of "permission denied for function". */
 function isRefusedToAgent(error: unknown, caller: Caller | undefined): boolean {
   return caller?.role === 'stagedoor_agent' && (error as { code?: string }).code === '42501'

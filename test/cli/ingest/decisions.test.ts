@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
-import { createWorkspace } from '../../support/factories.ts'
+import { createMember, createWorkspace } from '../../support/factories.ts'
 import { MIGRATOR } from '../../support/template.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
 
@@ -102,4 +102,43 @@ it('an undo that leaves rows says that it is final, and which upload to undo fir
   const edited = (await cli('upload', 'undo', first, '--plan')).stdout
   expect(edited).toContain('An upload is undone once')
   expect(edited).not.toContain('undo that upload first')
+})
+
+it('a policy is set from a file and asks for a group; the risk of a plan is shown with the way to its rows', async () => {
+  const member = await createMember(
+    db,
+    (await db.owner<{ id: string }>('select id from workspaces'))[0]!.id,
+    'reviewer',
+  )
+  expect((await cli('group', 'add', 'Finance', member.userId)).stdout).toContain(`Finance: ${member.userId}`)
+  const path = join(home, 'policy.yaml')
+  writeFileSync(
+    path,
+    'base: { approvals: 0 }\nraise:\n  - when: { rows_over: 1 }\n    approvals: 2\n    groups: [finance]\n',
+  )
+  const set = await cli('policy', 'set', path, '--dataset', 'wares', '--reason', 'a test')
+  expect(set).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('The policy for the dataset wares is set (revision 1)'),
+  })
+  expect((await cli('policy', 'list')).stdout).toContain('for the dataset wares')
+  expect((await cli('policy', 'show', '--dataset', 'wares')).stdout).toContain('rows_over: 1')
+  expect((await cli('policy', 'history')).stdout).toContain('a test')
+  writeFileSync(path, 'base: { approvals: many }')
+  expect(await cli('policy', 'set', path)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('0 to 20'),
+  })
+
+  const id = await ingest(file('risky.csv', ['R-1,Saw,12.50', 'R-2,Hammer,99999.90']), '--until', 'planned')
+  expect(await cli('upload', 'promote', id)).toMatchObject({ code: 5 })
+  const risk = await cli('upload', 'risk', id, '--all')
+  expect(risk.stdout).toContain(
+    `stagedoor upload plan ${id} --rows --type ware --column price --value 99999.90`,
+  )
+  const rows = await cli('upload', 'plan', id, '--rows', '--column', 'price', '--value', '99999.90')
+  expect(rows.stdout).toContain('Hammer')
+  expect(rows.stdout).not.toContain('Saw')
+  expect((await cli('policy', 'remove', '--dataset', 'wares')).code).toBe(0)
+  expect((await cli('group', 'remove', 'Finance', '--all')).code).toBe(0)
 })

@@ -26,14 +26,14 @@ const state = async (id: string) => (await findConsumer(owner(), id))!.state
 beforeAll(() => openSwitch(db))
 
 describe('the vocabulary', () => {
-  it('has types in every one of the eleven domains', async () => {
+  it('has types in every one of the twelve domains', async () => {
     expect(
       await db.owner(
         `select event_domain from iu_core.event_domain d
           where not exists (select from iu_core.event_vocabulary v where v.event_domain = d.event_domain)`,
       ),
     ).toEqual([])
-    expect(await db.owner('select from iu_core.event_domain')).toHaveLength(11)
+    expect(await db.owner('select from iu_core.event_domain')).toHaveLength(12)
   })
 })
 

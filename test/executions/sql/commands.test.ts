@@ -290,7 +290,7 @@ it('an end moves the command into the inbox of its execution, once', async () =>
   ]
   expect((await end(outcomes)).sort()).toEqual([first!.command_id, second!.command_id].sort())
   expect(await end(outcomes)).toEqual([])
-  const common = { node_id: 'a#1', loop_id: '7', attempt: 1 }
+  const common = { node_id: 'a#1', loop_id: '7', attempt: 1, worker: 'test', ms: null }
   expect(await told()).toEqual(
     expect.arrayContaining([
       {

@@ -427,3 +427,62 @@ describe('what is refused, in words', () => {
     })
   })
 })
+
+describe('where a unit stands', () => {
+  it('is answered with the units above it, and with what the caller may do now', async () => {
+    const handbook = await createUnit('place/handbook', '# Handbook', { unit_kind: 'document' })
+    const chapter = await createUnit('place/handbook/leave', '# Leave', { container_id: handbook })
+    const id = await createUnit('place/handbook/leave/days', '# Days\n\n28.', { container_id: chapter })
+    const { status, body } = await get('operator', `/units/${id}/context`)
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        path: [{ title: 'Handbook', unit_id: handbook }, { title: 'Leave' }],
+        units_in: 0,
+        origin: [],
+        successor: null,
+        may: {
+          edit: { allowed: true },
+          delete: { allowed: true },
+          enact: { allowed: false, reason: 'You do not have the right to review in this workspace.' },
+          restore: { allowed: false, reason: 'It is not deleted.' },
+        },
+        people: expect.any(Object),
+      },
+    })
+    const enacted = await post('reviewer', `/units/${id}/enact`, { expected_version: 1, apr_ref: 'APR-1' })
+    expect(enacted.status).toBe(200)
+    expect((await get('reviewer', `/units/${id}/context`)).body).toMatchObject({
+      may: {
+        enact: { allowed: false },
+        supersede: { allowed: true },
+        retire: { allowed: true },
+        edit: { allowed: false },
+      },
+    })
+    expect((await get('stranger', `/units/${id}/context`)).status).toBe(404)
+  })
+
+  it('shows in the list, which is filtered by a part of the title or address', async () => {
+    const listed = async (filter: string) =>
+      (await get('viewer', `/units?under=place/handbook&${filter}`)).body as {
+        units: { title: string; units_in: number; path: { title: string }[] }[]
+      }
+    const { units } = await listed('text=DAYS')
+    expect(units.map(({ title, path }) => [title, path.map((above) => above.title)])).toEqual([
+      ['Days', ['Handbook', 'Leave']],
+    ])
+    expect((await listed('top=true')).units.map(({ title, units_in }) => [title, units_in])).toEqual([
+      ['Handbook', 1],
+    ])
+    // What means something to LIKE is only itself.
+    expect((await listed('text=%25')).units).toEqual([])
+  })
+
+  it('and what it can be is a list, too', async () => {
+    const { body } = await get('viewer', '/units/kinds')
+    expect((body as { kinds: { unit_kind: string }[] }).kinds.map(({ unit_kind }) => unit_kind)).toContain(
+      'section',
+    )
+  })
+})

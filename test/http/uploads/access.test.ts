@@ -16,6 +16,7 @@ const routes = (): [method: string, path: string, body?: object][] => [
   ['GET', `/uploads/${id}/problems.csv`],
   ['POST', `/uploads/${id}/plan`, { on_invalid: 'skip' }],
   ['GET', `/uploads/${id}/plan/rows`],
+  ['GET', `/uploads/${id}/risk`],
   ['POST', `/uploads/${id}/submit`, { digest: DIGEST }],
   ['POST', `/uploads/${id}/approve`, { digest: DIGEST, ticked: [] }],
   ['POST', `/uploads/${id}/reject`, { reason: 'no' }],

@@ -67,6 +67,20 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
     'operator',
   )
   expect(rest.body).toMatchObject({ next: null, rows: { length: 4 } })
+  const { row_number: line } = rest.body.rows[0]
+  const one = await call('GET', `${path}/plan/rows?row_type=daily_metric&line=${line}`, 'operator')
+  expect(one.body).toMatchObject({ next: null, rows: [{ row_number: line }] })
+  const distribution = `${path}/plan/distribution?row_type=daily_metric&column=clicks`
+  const { before, after, buckets } = (await call('GET', distribution, 'viewer')).body
+  const clicks = [...rows.body.rows, ...rest.body.rows].map((row) => Number(row.after.clicks))
+  expect(before).toEqual({ count: 0, sum: null, min: null, median: null, max: null })
+  expect([after.count, after.sum, after.min, after.max].map(Number)).toEqual([
+    7,
+    clicks.reduce((sum, value) => sum + value),
+    Math.min(...clicks),
+    Math.max(...clicks),
+  ])
+  expect(buckets.reduce((sum: number, bucket: { after: number }) => sum + bucket.after, 0)).toBe(7)
 
   const digest = repaired.body.plan_digest
   const submitted = await call('POST', `${path}/submit`, 'operator', { digest })
@@ -109,8 +123,13 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
 
   const undo = await call('GET', `${path}/undo`, 'reviewer')
   expect(undo.body).toMatchObject({ totals: { daily_metric: { reversed: 7 } }, stays: [] })
-  const undone = await call('POST', `${path}/undo`, 'reviewer', { digest: undo.body.digest })
-  expect(undone.body).toMatchObject({ status: 'undone', undone_by: uploads.ads.reviewer.userId })
+  const reason = 'Week 44 again.'
+  const undone = await call('POST', `${path}/undo`, 'reviewer', { digest: undo.body.digest, reason })
+  expect(undone.body).toMatchObject({
+    status: 'undone',
+    undone_by: uploads.ads.reviewer.userId,
+    undo_reason: reason,
+  })
   expect(await uploads.db.owner('select from campaigns')).toEqual([])
   const history = await call('GET', `${path}/history`, 'viewer')
   expect(history.body.events.map((event: { event_type: string }) => event.event_type)).toEqual([

@@ -34,6 +34,7 @@ export function DecisionFacts({ upload, dataset }: { upload: UploadDetail; datas
               </>
             )}
           </Fact>
+          {upload.undo_reason !== null && <Fact name="Why undone">{upload.undo_reason}</Fact>}
         </>
       ) : (
         <Fact name="Undo">{undoText(undo_until, dataset)}</Fact>

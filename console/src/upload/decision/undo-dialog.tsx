@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
-import type { UndoPlan, UploadDetail } from '../../api/upload-types.ts'
+import type { Downstream, UndoPlan, UploadDetail } from '../../api/upload-types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { count, counted, onDay } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
@@ -21,6 +21,8 @@ interface Props {
 export function UndoDialog({ upload, doing, close }: Props) {
   const { api } = useSession()
   const [plan, setPlan] = useState<UndoPlan>()
+  const [downstream, setDownstream] = useState<Downstream>()
+  const [reason, setReason] = useState('')
   const [failure, setFailure] = useState<Failure>()
   const id = upload.upload_id
   useEffect(() => {
@@ -28,6 +30,10 @@ export function UndoDialog({ upload, doing, close }: Props) {
     api.uploads
       .undoPlan(id)
       .then((answer) => wanted && setPlan(answer))
+      .catch((thrown) => wanted && setFailure(asFailure(thrown)))
+    api.uploads
+      .downstream(id)
+      .then((answer) => wanted && setDownstream(answer))
       .catch((thrown) => wanted && setFailure(asFailure(thrown)))
     return () => {
       wanted = false
@@ -38,7 +44,7 @@ export function UndoDialog({ upload, doing, close }: Props) {
   async function undo() {
     if (plan === undefined) return
     close()
-    await doing.run('Undoing', () => api.uploads.undo(id, plan.digest))
+    await doing.run('Undoing', () => api.uploads.undo(id, plan.digest, reason.trim()))
   }
   return (
     <Dialog title="Undo this promotion" close={close}>
@@ -74,6 +80,16 @@ export function UndoDialog({ upload, doing, close }: Props) {
             </p>
           )}
           {plan.stays.length > 0 && <Stays plan={plan} all={kept + refused} />}
+          {downstream && <Told downstream={downstream} />}
+          <label className="choice">
+            <span>Why? Everybody who sees this upload will read it.</span>
+            <textarea
+              rows={2}
+              maxLength={2000}
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </label>
         </>
       )}
       <div className="dialog-foot">
@@ -83,13 +99,30 @@ export function UndoDialog({ upload, doing, close }: Props) {
         <button
           type="button"
           className="button is-next"
-          disabled={plan === undefined || reversed === 0}
+          disabled={plan === undefined || reversed === 0 || reason.trim() === ''}
           onClick={undo}
         >
           {plan === undefined ? 'Undo' : `Undo ${counted(reversed, 'row')}`}
         </button>
       </div>
     </Dialog>
+  )
+}
+
+/** An undo takes back rows, not what others did after the promotion. */
+function Told({ downstream: { jobs, executions, cut, told_of_undo } }: { downstream: Downstream }) {
+  const jobCount = jobs.reduce((sum, job) => sum + job.count, 0)
+  const kinds = [...new Set(jobs.map(({ job_kind }) => job_kind))].join(', ')
+  const told = told_of_undo.map(({ job_kind }) => job_kind).join(', ')
+  return (
+    <p className="muted">
+      {jobCount + executions.length === 0
+        ? 'No job and no playbook has run because of this promotion.'
+        : `Because of this promotion ${counted(jobCount, 'job')}${jobCount > 0 ? ` (${kinds})` : ''} and ${counted(executions.length, 'playbook execution')}${cut ? ' or more' : ''} ran. An undo does not take their work back.`}{' '}
+      {told === ''
+        ? 'No consumer is told of an undo.'
+        : `The undo is announced by an event, which becomes: ${told}.`}
+    </p>
   )
 }
 

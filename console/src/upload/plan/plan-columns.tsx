@@ -114,11 +114,17 @@ export function phoneColumns({ names, changed }: Found, reading: Reading | null)
   ]
 }
 
-/** `mixed`: rows with different actions stand beneath each other. */
+interface Layout {
+  /** Rows with different actions stand beneath each other. */
+  readonly mixed: boolean
+  /** Of a column that changes, the old values have a column of their own beside the new ones. */
+  readonly isSplit: boolean
+}
+
 export function planColumns(
   { names, changed, figures, key }: Found,
   reading: Reading | null,
-  mixed: boolean,
+  { mixed, isSplit }: Layout,
 ): Column<PlanRow>[] {
   const fields = reading?.layout.fields ?? []
   const money = moneyIn(reading)
@@ -138,21 +144,39 @@ export function planColumns(
       cell: ({ row }) => <What row={row.original} fields={fields} />,
     },
     ...(mixed ? [ACTION] : []),
-    ...names.map(
-      (name): Column<PlanRow> => ({
-        id: `column-${name}`,
-        header: name,
-        size: changed.has(name) ? 184 : 112,
-        meta: { figures: figures.has(name), grow: 1 },
-        cell: ({ row }) => <Change row={row.original} column={name} decimals={money.get(name)} />,
-      }),
+    ...names.flatMap((name): Column<PlanRow>[] =>
+      isSplit && changed.has(name)
+        ? (['before', 'after'] as const).map((side) => ({
+            id: `${side}-${name}`,
+            header: side === 'before' ? `${name}, now` : `${name}, new`,
+            size: 120,
+            meta: { figures: figures.has(name), grow: 1 },
+            cell: ({ row }) => (
+              <OneSide row={row.original} column={name} decimals={money.get(name)} side={side} />
+            ),
+          }))
+        : [
+            {
+              id: `column-${name}`,
+              header: name,
+              size: changed.has(name) ? 184 : 112,
+              meta: { figures: figures.has(name), grow: 1 },
+              cell: ({ row }) => <Change row={row.original} column={name} decimals={money.get(name)} />,
+            },
+          ],
     ),
   ]
 }
 
-/** A row that the file lacks has no line. */
-function LineNumber({ row: { row_number } }: { row: PlanRow }) {
-  return <span className="muted">{row_number < 0 ? '–' : count(row_number)}</span>
+/** A link to this very row, to send to somebody. A row that the file lacks has no line. */
+function LineNumber({ row: { row_number, row_type } }: { row: PlanRow }) {
+  if (row_number < 0) return <span className="muted">–</span>
+  const address = new URLSearchParams({ tab: 'plan', table: row_type, show: 'all', line: String(row_number) })
+  return (
+    <a className="line-link" href={`${location.pathname}?${address}`} title="A link to this row">
+      {count(row_number)}
+    </a>
+  )
 }
 
 function What({ row, fields }: { row: PlanRow; fields: readonly string[] }) {
@@ -191,6 +215,18 @@ function Change({ row, column, decimals }: ChangeProps) {
     return <OldNew old={textOf(row.before?.[column], decimals)} now={textOf(after, decimals)} />
   }
   return <Value value={after ?? row.before?.[column]} decimals={decimals} />
+}
+
+/** The old or the new value of a cell; coloured where it changes. */
+function OneSide({ row, column, decimals, side }: ChangeProps & { readonly side: 'before' | 'after' }) {
+  const isChanged =
+    row.changed?.includes(column) === true || row.action === 'insert' || row.action === 'delete'
+  const image = side === 'before' ? row.before : row.after
+  const value = image?.[column] ?? (isChanged ? undefined : row.before?.[column])
+  const text = row.names?.[column]?.[side] ?? (value == null ? undefined : textOf(value, decimals))
+  if (text === undefined) return <span className="muted">–</span>
+  if (!isChanged) return text
+  return side === 'before' ? <del>{text}</del> : <ins>{text}</ins>
 }
 
 /** What the row refers to is called by its name; the id is a detail below it. */

@@ -29,10 +29,12 @@ interface Props {
   readonly figures: ReadonlySet<string>
   readonly dataset: Dataset | undefined
   readonly aside: ReactNode
+  /** What else can be chosen, at the end of the line. */
+  readonly children?: ReactNode
 }
 
 /** A sentence whose words can be chosen. */
-export function PlanFilters({ filter, change, totals, columns, figures, dataset, aside }: Props) {
+export function PlanFilters({ filter, change, totals, columns, figures, dataset, aside, children }: Props) {
   const actions = totals[filter.row_type ?? ''] ?? {}
   const types = dataset?.row_types.map(({ row_type }) => row_type).filter((type) => type in totals)
   const updates = filter.action === 'update'
@@ -115,6 +117,7 @@ export function PlanFilters({ filter, change, totals, columns, figures, dataset,
       <span className="tiny filters-aside" role="status">
         {aside}
       </span>
+      {children}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
@@ -7,10 +7,15 @@ import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
 import { ControlTotals } from './control-totals.tsx'
 import { columnsIn, phoneColumns, planColumns } from './plan-columns.tsx'
-import { type PlanFilter, PlanFilters } from './plan-filters.tsx'
+import { PlanFilters } from './plan-filters.tsx'
 import { PlanSummary } from './plan-summary.tsx'
+import { usePlanView } from './plan-view.ts'
+import { useViewed } from './viewed.ts'
 
 const PAGE = 200
+
+/** With the library that draws it: loaded when somebody looks at a column of figures. */
+const Distribution = lazy(() => import('./distribution.tsx'))
 
 export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
   if (upload.plan_digest !== null && upload.plan_totals !== null) {
@@ -31,20 +36,24 @@ export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Da
 function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
   const { api } = useSession()
   const totals = upload.plan_totals ?? {}
-  const [filter, setFilter] = useState<PlanFilter>(() => firstFilter(upload))
+  const { filter, change: setFilter, line, isSplit, setSplit, showAll } = usePlanView(upload)
   const { row_type, action, column, percent } = filter
   const id = upload.upload_id
   const read = useCallback(
     (after: string | undefined) =>
       api.uploads.planRows(id, {
         row_type,
-        action,
-        column,
-        by_more_than: column !== undefined && percent !== undefined ? percent / 100 : undefined,
+        ...(line === undefined
+          ? {
+              action,
+              column,
+              by_more_than: column !== undefined && percent !== undefined ? percent / 100 : undefined,
+            }
+          : { line }),
         limit: PAGE,
         after,
       }),
-    [api, id, row_type, action, column, percent],
+    [api, id, row_type, action, column, percent, line],
   )
   const pages = usePages(read)
   const { reading } = upload
@@ -58,17 +67,25 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   const known = offered[row_type ?? ''] ?? []
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
-  const mixed = action === undefined
+  const mixed = action === undefined || line !== undefined
   const phone = useNarrow(560)
   const columns = useMemo(
-    () => (phone ? phoneColumns(found, reading) : planColumns(found, reading, mixed)),
-    [found, reading, mixed, phone],
+    () => (phone ? phoneColumns(found, reading) : planColumns(found, reading, { mixed, isSplit })),
+    [found, reading, mixed, isSplit, phone],
   )
 
   return (
     <>
       <PlanSummary upload={upload} />
       <ControlTotals upload={upload} />
+      {line !== undefined && (
+        <p className="note only-row" role="status">
+          Only line {line} is shown.{' '}
+          <button type="button" className="link" onClick={showAll}>
+            Show all rows
+          </button>
+        </p>
+      )}
       <PlanFilters
         filter={filter}
         change={setFilter}
@@ -77,7 +94,13 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
         figures={figures}
         dataset={dataset}
         aside={pages.begun ? shownRows(pages.count, pages.done) : 'loading…'}
-      />
+      >
+        {!phone && <LayoutChoice isSplit={isSplit} choose={setSplit} />}
+        {row_type !== undefined && <Viewed digest={upload.plan_digest ?? ''} table={row_type} />}
+      </PlanFilters>
+      {row_type !== undefined && column !== undefined && figures.has(column) && (
+        <DistributionOf key={`${row_type} ${column}`} upload={id} rowType={row_type} column={column} />
+      )}
       <Grid
         label="Rows of the plan"
         columns={columns}
@@ -93,15 +116,36 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
   )
 }
 
-/** What most people look for: the changes of the lines themselves. */
-function firstFilter(upload: UploadDetail): PlanFilter {
-  const totals = upload.plan_totals ?? {}
-  const leaf = upload.reading?.layout.leaf
-  const row_type = leaf !== undefined && leaf in totals ? leaf : Object.keys(totals)[0]
-  const actions = totals[row_type ?? ''] ?? {}
-  // Deletes are what nobody must overlook.
-  const action = actions.delete ? 'delete' : actions.update ? 'update' : actions.insert ? 'insert' : undefined
-  return { row_type, action, column: undefined, percent: undefined }
+function LayoutChoice({ isSplit, choose }: { isSplit: boolean; choose(isSplit: boolean): void }) {
+  return (
+    <select
+      aria-label="Layout"
+      value={isSplit ? 'split' : 'unified'}
+      onChange={(event) => choose(event.target.value === 'split')}
+    >
+      <option value="unified">unified</option>
+      <option value="split">side by side</option>
+    </select>
+  )
+}
+
+/** A mark for oneself: this table of this plan has been looked through. Another plan is another table to look through. */
+function Viewed({ digest, table }: { digest: string; table: string }) {
+  const [isViewed, setViewed] = useViewed(digest, table)
+  return (
+    <label className="viewed">
+      <input type="checkbox" checked={isViewed} onChange={(event) => setViewed(event.target.checked)} />
+      Viewed
+    </label>
+  )
+}
+
+function DistributionOf(props: { upload: string; rowType: string; column: string }) {
+  return (
+    <Suspense fallback={<p className="muted distribution">Loading…</p>}>
+      <Distribution {...props} />
+    </Suspense>
+  )
 }
 
 function shownRows(count: number, done: boolean): string {

@@ -1,0 +1,144 @@
+import { useEffect, useState } from 'react'
+import { asFailure, type Failure } from '../api/failure.ts'
+import type { RecordedEvent, StagingRecord } from '../api/types.ts'
+import { Lost } from '../frame/page-head.tsx'
+import { useSystem } from '../live/system.tsx'
+import { Ago } from '../parts/ago.tsx'
+import { Chip } from '../parts/chip.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { indentJson } from '../parts/json-text.ts'
+import { Person } from '../parts/person.tsx'
+import { useSession } from '../session/session.tsx'
+import { MarkingCard } from './marking-card.tsx'
+import { PartsCard } from './parts-card.tsx'
+import { RecordDecision } from './record-decision.tsx'
+import { kindOf, recordState, sourceOf } from './record-text.ts'
+import { useRecord } from './use-record.ts'
+import '../upload/upload.css'
+import './records.css'
+
+/** One staging record: what is in it, and the decision. */
+export function RecordPage({ params }: { params: Readonly<Record<string, string>> }) {
+  const { record, failure, take } = useRecord(params.id ?? '')
+  useEffect(() => {
+    if (record) document.title = `${record.purpose} · Stagedoor`
+  }, [record])
+  if (record === undefined) {
+    return (
+      <>
+        <div className="page-head">
+          <h1>Record</h1>
+        </div>
+        {failure === undefined ? (
+          <p className="muted">Loading…</p>
+        ) : (
+          <section className="card" aria-label="Error">
+            <FailureNote failure={failure} />
+            <p className="empty">
+              <a className="link" href="/records">
+                Back to Records
+              </a>
+            </p>
+          </section>
+        )}
+      </>
+    )
+  }
+  return (
+    <>
+      <Head record={record} />
+      <div className="upload-columns">
+        <div className="stack">
+          <FailureNote failure={failure} />
+          {record.staging_kind === 'mark_manifest' && record.payload_type === 'manifest_json' && (
+            <MarkingCard id={record.staging_record_id} />
+          )}
+          <PartsCard record={record} />
+          <History record={record} />
+        </div>
+        <RecordDecision record={record} take={take} />
+      </div>
+    </>
+  )
+}
+
+function Head({ record }: { record: StagingRecord }) {
+  const { lost, at } = useSystem()
+  const state = recordState(record)
+  return (
+    <div className="page-head upload-head">
+      <h1>
+        {record.purpose} <Chip tone={state.tone}>{state.word}</Chip>
+      </h1>
+      <div role="status">{lost && <Lost at={at} />}</div>
+      {!lost && (
+        <p>
+          {kindOf(record)} from {sourceOf(record)} · staged by <Person id={record.owner_actor} />
+          {record.owner_via !== null && ` (${record.owner_via})`} <Ago at={record.created_at} />
+          {record.source_ref !== null && (
+            <>
+              {' '}
+              · source <code>{record.source_ref}</code>
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const WORDS: Record<string, string> = {
+  record_created: 'Staged',
+  record_approved: 'Approved',
+  record_rejected: 'Rejected',
+  record_consumed: 'Used',
+  record_expired: 'Expired',
+  record_withdrawn: 'Withdrawn',
+  record_cleaned: 'Deleted',
+}
+
+/** What happened to the record, and what was recorded with it. */
+function History({ record }: { record: StagingRecord }) {
+  const { api } = useSession()
+  const [events, setEvents] = useState<RecordedEvent[]>()
+  const [failure, setFailure] = useState<Failure>()
+  const { staging_record_id: id, lifecycle_status } = record
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another status has left an event
+  useEffect(() => {
+    let wanted = true
+    api.records
+      .history(id)
+      .then((answer) => wanted && setEvents(answer.events))
+      .catch((thrown) => wanted && setFailure(asFailure(thrown)))
+    return () => {
+      wanted = false
+    }
+  }, [api, id, lifecycle_status])
+  return (
+    <section className="card" aria-labelledby="record-history">
+      <header className="card-head">
+        <h2 id="record-history">History</h2>
+      </header>
+      <FailureNote failure={failure} />
+      <ol className="history">
+        {events?.map((event) => (
+          <li key={event.id}>
+            <span className="tiny">
+              <Ago at={event.created_at} />
+            </span>
+            <span>
+              <b>{WORDS[event.event_type] ?? event.event_type.replaceAll('_', ' ')}</b> by{' '}
+              <Person id={event.actor} />
+            </span>
+          </li>
+        ))}
+      </ol>
+      {record.metadata !== null && (
+        <details className="part">
+          <summary>Metadata</summary>
+          <pre className="part-text">{indentJson(JSON.stringify(record.metadata))}</pre>
+        </details>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,49 @@
+import type { StagingSummary } from '../api/types.ts'
+import type { Tone } from '../parts/chip.tsx'
+import { counted } from '../parts/format.ts'
+
+/** The name of each kind of record, for reviewers. */
+export const KINDS: Record<StagingSummary['staging_kind'], string> = {
+  mark_manifest: 'marking of a document',
+  review_package: 'review package',
+  cut_preview: 'preview of a cut',
+  sql_snapshot: 'result of a query',
+  nosql_payload: 'payload from outside',
+  draft_iu_composition: 'draft of units',
+  agent_intermediate: 'an agent’s working data',
+  event_working_state: 'working data of an event',
+}
+
+const SOURCES: Record<string, string> = {
+  agent: 'an agent',
+  user: 'a person',
+  system: 'the system',
+  import: 'an import',
+}
+
+export const STATES: Record<StagingSummary['lifecycle_status'], { tone: Tone; word: string }> = {
+  pending: { tone: 'held', word: 'Awaiting review' },
+  approved: { tone: 'ok', word: 'approved' },
+  rejected: { tone: 'bad', word: 'rejected' },
+  consumed: { tone: 'ok', word: 'used' },
+  expired: { tone: 'stale', word: 'expired' },
+  cleaned: { tone: 'stale', word: 'deleted' },
+}
+
+export function kindOf({ staging_kind }: Pick<StagingSummary, 'staging_kind'>): string {
+  return KINDS[staging_kind]
+}
+
+export function sourceOf({ source_kind }: Pick<StagingSummary, 'source_kind'>): string {
+  return SOURCES[source_kind] ?? source_kind
+}
+
+export function recordState(record: Pick<StagingSummary, 'lifecycle_status'>) {
+  return STATES[record.lifecycle_status]
+}
+
+/** The record in a line. */
+export function recordText(record: StagingSummary): string {
+  const checklist = record.checklist_required ? ', with a checklist' : ''
+  return `${kindOf(record)} from ${sourceOf(record)}, ${counted(record.part_count, 'part')}${checklist}`
+}

@@ -1,0 +1,98 @@
+import type { OwnSession } from '../api/access.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Card } from '../parts/card.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { useSession } from '../session/session.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import { useLoaded } from './use-loaded.ts'
+import './settings.css'
+
+const WAYS: Record<string, string> = {
+  link: 'a sign-in link',
+  token: 'a token',
+  oidc: 'the identity provider',
+  invitation: 'an invitation',
+}
+
+/** Where one is signed in, and the way out of all of it. */
+export function SessionsPage() {
+  const { api, signOutEverywhere } = useSession()
+  const list = useLoaded('sessions', () => api.access.sessions())
+  const end = useAction<unknown>(list.reload)
+  const endAll = useAction<unknown>(() => {})
+  return (
+    <SettingsFrame>
+      <Card
+        id="sessions"
+        title="Where you are signed in"
+        aside={
+          <button
+            type="button"
+            className="button is-small"
+            disabled={endAll.busy !== undefined}
+            onClick={() => endAll.run('Signing out…', signOutEverywhere)}
+          >
+            Sign out everywhere
+          </button>
+        }
+      >
+        <FailureNote failure={list.failure ?? end.failure ?? endAll.failure} />
+        {list.data === undefined && list.failure === undefined && <p className="empty">Loading…</p>}
+        {list.data && (
+          <div className="settings-scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Browser</th>
+                  <th scope="col">Signed in</th>
+                  <th scope="col">Last use</th>
+                  <th scope="col">
+                    <span className="unseen">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.data.sessions.map((session) => (
+                  <SessionRow
+                    key={session.session_id}
+                    session={session}
+                    busy={end.busy !== undefined}
+                    end={() => end.run('Signing out…', () => api.access.endSession(session.session_id))}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        <p className="card-foot tiny">
+          A browser that you do not know: sign out everywhere and tell an administrator.
+        </p>
+      </Card>
+    </SettingsFrame>
+  )
+}
+
+function SessionRow({ session, busy, end }: { session: OwnSession; busy: boolean; end(): void }) {
+  return (
+    <tr>
+      <td className="settings-agent">
+        {session.current && <b>This browser. </b>}
+        {session.user_agent || 'unknown'}
+      </td>
+      <td>
+        <Ago at={session.created_at} /> with {WAYS[session.provider] ?? session.provider}
+      </td>
+      <td>
+        <Ago at={session.last_seen_at} />
+      </td>
+      <td className="is-figures">
+        {!session.current && (
+          <button type="button" className="button is-small" disabled={busy} onClick={end}>
+            Sign out<span className="unseen"> that browser</span>
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}

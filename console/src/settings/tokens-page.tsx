@@ -1,0 +1,230 @@
+import { type FormEvent, useId, useState } from 'react'
+import type { MachineToken, NewToken } from '../api/access.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Card } from '../parts/card.tsx'
+import { Chip } from '../parts/chip.tsx'
+import { Choice } from '../parts/choice.tsx'
+import { Command } from '../parts/command.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { Person } from '../parts/person.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { useSession } from '../session/session.tsx'
+import { useWorkspace } from '../session/use-workspace.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import { useLoaded } from './use-loaded.ts'
+import './settings.css'
+
+type TokenRole = 'viewer' | 'operator' | 'agent'
+const ROLES: readonly (readonly [TokenRole, string])[] = [
+  ['viewer', 'viewer: reads'],
+  ['operator', 'operator: uploads, plans, promotes what is approved'],
+  ['agent', 'agent: stages proposals and sees its own'],
+]
+
+export function TokensPage() {
+  const { id, rights } = useWorkspace()
+  return (
+    <SettingsFrame>
+      {id !== '' && rights.includes('administer') ? (
+        <Tokens key={id} workspace={id} />
+      ) : (
+        <div className="card empty">
+          <b>Tokens are for programs that use the API.</b>
+          <p>An administrator of the workspace creates and revokes them.</p>
+        </div>
+      )}
+    </SettingsFrame>
+  )
+}
+
+interface Created {
+  readonly secret: string
+  readonly token: MachineToken
+}
+
+function Tokens({ workspace }: { workspace: string }) {
+  const { api } = useSession()
+  const list = useLoaded(`tokens ${workspace}`, () => api.access.tokens(workspace))
+  const [created, setCreated] = useState<Created>()
+  const [revoking, setRevoking] = useState<MachineToken>()
+  const create = useAction<Created>((made) => {
+    setCreated(made)
+    list.reload()
+  })
+  const revoke = useAction<unknown>(() => {
+    setRevoking(undefined)
+    list.reload()
+  })
+  return (
+    <div className="stack">
+      <Card id="new-token" title="New token">
+        <TokenForm
+          busy={create.busy !== undefined}
+          submit={(asked) =>
+            create.run('Creating…', () => api.access.createToken({ ...asked, workspace_id: workspace }))
+          }
+        />
+        <FailureNote failure={create.failure} />
+        <div role="status">
+          {created && (
+            <div className="settings-secret">
+              <p>
+                <b>Copy the token {created.token.name} now: it is not shown again.</b> The program sends it as{' '}
+                <code>Authorization: Bearer</code>.
+              </p>
+              <Command text={created.secret} />
+            </div>
+          )}
+        </div>
+        <p className="card-foot tiny">
+          A machine decides nothing: no token can approve or administer. Whoever creates a token cannot
+          approve what it submits. Tokens for job executors and for the whole installation come from{' '}
+          <code>stagedoor token create</code>.
+        </p>
+      </Card>
+      <Card id="tokens" title="Tokens of this workspace">
+        <FailureNote failure={list.failure} />
+        {list.data?.tokens.length === 0 && (
+          <p className="empty">
+            No token yet. A program that uses the API needs one; people sign in instead.
+          </p>
+        )}
+        {list.data && list.data.tokens.length > 0 && (
+          <div className="settings-scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">May</th>
+                  <th scope="col">Last use</th>
+                  <th scope="col">Valid</th>
+                  <th scope="col">Created</th>
+                  <th scope="col">
+                    <span className="unseen">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.data.tokens.map((token) => (
+                  <TokenRow key={token.token_id} token={token} revoke={() => setRevoking(token)} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Card>
+      {revoking && (
+        <ConfirmDialog
+          title={`Revoke ${revoking.name}?`}
+          action="Revoke"
+          busy={revoke.busy !== undefined}
+          failure={revoke.failure}
+          close={() => setRevoking(undefined)}
+          act={() => revoke.run('Revoking…', () => api.access.revokeToken(workspace, revoking.token_id))}
+        >
+          <p>
+            Whatever uses it is refused from then on. It was{' '}
+            {revoking.last_used_at === null ? (
+              'never used'
+            ) : (
+              <>
+                last used <Ago at={revoking.last_used_at} />
+              </>
+            )}
+            . This cannot be undone; a new token can be created.
+          </p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+function TokenRow({ token, revoke }: { token: MachineToken; revoke(): void }) {
+  const isOver = new Date(token.expires_at).getTime() <= Date.now()
+  const isLive = token.revoked_at === null && !isOver
+  return (
+    <tr>
+      <td className="settings-id">
+        <b>{token.name}</b>
+      </td>
+      <td>
+        {token.role}
+        {token.read_only && ', read only'}
+      </td>
+      <td>{token.last_used_at === null ? 'never' : <Ago at={token.last_used_at} />}</td>
+      <td>
+        {token.revoked_at !== null ? (
+          <Chip tone="stale">revoked</Chip>
+        ) : isOver ? (
+          <Chip tone="stale">expired</Chip>
+        ) : (
+          <Chip tone="ok">until {day.format(new Date(token.expires_at))}</Chip>
+        )}
+      </td>
+      <td>
+        <Ago at={token.created_at} /> by <Person id={token.created_by} />
+      </td>
+      <td className="is-figures">
+        {isLive && (
+          <button type="button" className="button is-small" onClick={revoke}>
+            Revoke<span className="unseen"> {token.name}</span>
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+interface FormProps {
+  readonly busy: boolean
+  submit(asked: NewToken): void
+}
+
+function TokenForm({ busy, submit }: FormProps) {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<TokenRole>('viewer')
+  const [days, setDays] = useState('90')
+  const [readOnly, setReadOnly] = useState(false)
+  const id = useId()
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    submit({ name, role, days: Number(days), read_only: readOnly })
+  }
+  return (
+    <form className="settings-form" onSubmit={send}>
+      <label className="choice" htmlFor={id}>
+        <span>Name of the program</span>
+        <input
+          id={id}
+          value={name}
+          maxLength={100}
+          required
+          placeholder="nightly export"
+          onChange={(event) => setName(event.target.value)}
+        />
+      </label>
+      <Choice label="May" value={role} options={ROLES} choose={(chosen) => setRole(chosen as TokenRole)} />
+      <Choice
+        label="Valid for"
+        value={days}
+        options={[
+          ['7', '7 days'],
+          ['30', '30 days'],
+          ['90', '90 days'],
+          ['365', '1 year'],
+        ]}
+        choose={setDays}
+      />
+      <label className="settings-check">
+        <input type="checkbox" checked={readOnly} onChange={(event) => setReadOnly(event.target.checked)} />{' '}
+        Read only
+      </label>
+      <button type="submit" className="button is-next" disabled={busy}>
+        Create a token
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,52 @@
+import { useMemo } from 'react'
+import type { PlanAction, UploadDetail } from '../../api/upload-types.ts'
+import { useParameters } from '../../route.ts'
+import type { PlanFilter } from './plan-filters.tsx'
+
+/** Which rows of a plan are shown, and how: all of it is in the address, so that a link leads to the very view. */
+export function usePlanView(upload: UploadDetail) {
+  const [parameters, set] = useParameters()
+  const first = useMemo(() => firstFilter(upload), [upload])
+  const table = parameters.get('table')
+  const isTable = table !== null && table in (upload.plan_totals ?? {})
+  // Filters are those of the address if it names one of them.
+  const isChosen = ['show', 'column', 'over'].some((name) => parameters.has(name)) || isTable
+  const show = parameters.get('show')
+  const over = parameters.get('over')
+  const filter: PlanFilter = isChosen
+    ? {
+        row_type: isTable ? table : first.row_type,
+        action: show === null || show === 'all' ? undefined : (show as PlanAction),
+        column: parameters.get('column') ?? undefined,
+        percent: over === null ? undefined : Number(over),
+      }
+    : first
+  const row = /^(-?\d+)$/.exec(parameters.get('line') ?? '')?.[1]
+  return {
+    filter,
+    change: ({ row_type, action, column, percent }: PlanFilter) =>
+      set({
+        table: row_type,
+        show: action ?? 'all',
+        column,
+        over: percent === undefined ? undefined : String(percent),
+        line: undefined,
+      }),
+    /** Only this line of the file. */
+    line: row === undefined ? undefined : Number(row),
+    showAll: () => set({ line: undefined }),
+    isSplit: parameters.get('layout') === 'split',
+    setSplit: (isSplit: boolean) => set({ layout: isSplit ? 'split' : undefined }),
+  }
+}
+
+/** What most people look for: the changes of the lines themselves. */
+function firstFilter(upload: UploadDetail): PlanFilter {
+  const totals = upload.plan_totals ?? {}
+  const leaf = upload.reading?.layout.leaf
+  const row_type = leaf !== undefined && leaf in totals ? leaf : Object.keys(totals)[0]
+  const actions = totals[row_type ?? ''] ?? {}
+  // Deletes are what nobody must overlook.
+  const action = actions.delete ? 'delete' : actions.update ? 'update' : actions.insert ? 'insert' : undefined
+  return { row_type, action, column: undefined, percent: undefined }
+}

@@ -1,0 +1,497 @@
+-- Review policies: how many approvals a change needs, and of whom. Groups of members, which a policy may ask for.
+
+-- Sets the policy of a workspace for a dataset or a kind of change, or for both or neither. Administrators of the workspace. Audited.
+-- Changes that were approved, and under this policy are not, wait for approval again. Returns the id of the policy.
+create or replace function iu_core.fn_review_policy_set(
+  p_workspace_id uuid, p_dataset text, p_kind text, p_rules jsonb, p_reason text default null
+) returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_id uuid;
+  v_problem text;
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  perform iu_core.fn_require_workspace(p_workspace_id);
+  perform iu_core.fn_review_lock(p_workspace_id, true);
+  v_problem := case
+    when p_workspace_id is null then 'A review policy is of a workspace'
+    when p_kind is not null and p_kind not in ('upload', 'record', 'cut', 'sql') then format('%L is not a kind of change; upload, record, cut and sql are', p_kind)
+    when p_dataset is not null and coalesce(p_kind, 'upload') <> 'upload' then format('Only uploads have a dataset: a policy of %s has none', p_kind)
+    when p_dataset is not null and not exists (select from iu_core.ingest_dataset d where d.dataset = p_dataset
+                                                and (d.workspace_id is null or d.workspace_id = p_workspace_id))
+      then format('There is no dataset %L', p_dataset)
+    when length(p_reason) > 2000 then 'The reason has at most 2,000 characters'
+    else iu_core.fn_review_policy_problem(p_workspace_id, p_rules) end;
+  if v_problem is not null then
+    raise exception using errcode = 'SD001', message = v_problem,
+      hint = 'For example {"base": {"approvals": 1}, "raise": [{"when": {"rows_over": 1000}, "approvals": 2, "groups": ["Finance"]}]}.';
+  end if;
+  if (select count(*) from iu_core.review_policy where workspace_id = p_workspace_id) >= 200
+     and not exists (select from iu_core.review_policy where workspace_id = p_workspace_id
+                      and dataset is not distinct from p_dataset and kind is not distinct from p_kind) then
+    raise exception using errcode = 'SD001', message = 'A workspace has at most 200 review policies';
+  end if;
+  perform set_config('stagedoor.policy_reason', coalesce(p_reason, ''), true);
+  insert into iu_core.review_policy as p (workspace_id, dataset, kind, rules, set_by)
+  values (p_workspace_id, p_dataset, p_kind, p_rules, iu_core.fn_actor())
+  on conflict on constraint review_policy_once do update
+     set rules = excluded.rules, revision = p.revision + 1, set_by = excluded.set_by, set_at = clock_timestamp()
+  returning p.policy_id into v_id;
+  perform set_config('stagedoor.policy_reason', '', true);
+  perform iu_core.fn_review_settle_workspace(p_workspace_id);
+  return v_id;
+end $$;
+
+grant execute on function iu_core.fn_review_policy_set(uuid, text, text, jsonb, text) to service_role, dot_executor, stagedoor_reviewer;
+
+-- Removes a policy: the next less specific one applies, or one approval where the dataset or the kind requires it. Administrators of the
+-- workspace. Audited.
+create or replace function iu_core.fn_review_policy_remove(p_workspace_id uuid, p_dataset text, p_kind text, p_reason text default null) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  perform iu_core.fn_review_lock(p_workspace_id, true);
+  perform set_config('stagedoor.policy_reason', left(coalesce(p_reason, ''), 2000), true);
+  delete from iu_core.review_policy
+   where workspace_id = p_workspace_id and dataset is not distinct from p_dataset and kind is not distinct from p_kind;
+  if not found then
+    raise exception using errcode = 'SD652', message = 'There is no review policy for ' || iu_core.fn_review_policy_scope(p_dataset, p_kind),
+      detail = json_build_object('what', 'review policy for ' || iu_core.fn_review_policy_scope(p_dataset, p_kind))::text;
+  end if;
+  perform set_config('stagedoor.policy_reason', '', true);
+  perform iu_core.fn_review_settle_workspace(p_workspace_id);
+end $$;
+
+grant execute on function iu_core.fn_review_policy_remove(uuid, text, text, text) to service_role, dot_executor, stagedoor_reviewer;
+
+-- Adds a group, and a member to it if one is named. Administrators of the workspace. Audited. Returns the name of the group, which may
+-- differ in case from what was given.
+create or replace function iu_core.fn_group_add(p_workspace_id uuid, p_group text, p_member text default null) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_group text;
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  perform iu_core.fn_require_workspace(p_workspace_id);
+  perform iu_core.fn_review_lock(p_workspace_id, true);
+  if p_workspace_id is null or p_group is null or p_group !~ '^[[:alnum:]][[:alnum:] ._-]{0,62}$' or p_group ~ '[ ]$' then
+    raise exception using errcode = 'SD001',
+      message = 'The name of a group has 1 to 63 letters, digits, spaces, dots, hyphens or underscores, and begins with a letter or digit';
+  end if;
+  select group_name into v_group from iu_core.member_group where workspace_id = p_workspace_id and lower(group_name) = lower(p_group);
+  if not found then
+    if (select count(*) from iu_core.member_group where workspace_id = p_workspace_id) >= 100 then
+      raise exception using errcode = 'SD001', message = 'A workspace has at most 100 groups';
+    end if;
+    insert into iu_core.member_group (workspace_id, group_name, created_by) values (p_workspace_id, p_group, iu_core.fn_actor())
+    returning group_name into v_group;
+  end if;
+  if p_member is not null then
+    if iu_core.fn_member_role(p_workspace_id, p_member) is null then
+      raise exception using errcode = 'SD001', message = format('%s is not a member of the workspace', p_member),
+        hint = '`stagedoor member list` and GET /api/v1/members show who is.';
+    end if;
+    if (select count(*) from iu_core.member_group_member where workspace_id = p_workspace_id and group_name = v_group) >= 1000 then
+      raise exception using errcode = 'SD001', message = 'A group has at most 1,000 members';
+    end if;
+    insert into iu_core.member_group_member (workspace_id, group_name, member, added_by)
+    values (p_workspace_id, v_group, p_member, iu_core.fn_actor()) on conflict do nothing;
+    perform iu_core.fn_review_settle_workspace(p_workspace_id);
+  end if;
+  return v_group;
+end $$;
+
+grant execute on function iu_core.fn_group_add(uuid, text, text) to service_role, dot_executor, stagedoor_reviewer;
+
+-- Removes a member from a group, or the whole group if no member is named. A group that a policy asks for stays: nobody could meet the
+-- policy. Administrators of the workspace. Audited. Approvals that counted for the group no longer do.
+create or replace function iu_core.fn_group_remove(p_workspace_id uuid, p_group text, p_member text default null) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_group text;
+  v_policy text;
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  perform iu_core.fn_review_lock(p_workspace_id, true);
+  select group_name into v_group from iu_core.member_group where workspace_id = p_workspace_id and lower(group_name) = lower(p_group);
+  if not found then
+    raise exception using errcode = 'SD652', message = format('There is no group %s', coalesce(p_group, 'NULL')),
+      detail = json_build_object('what', 'group ' || coalesce(p_group, 'NULL'))::text;
+  end if;
+  if p_member is null then
+    select iu_core.fn_review_policy_scope(p.dataset, p.kind) into v_policy from iu_core.review_policy p
+     where p.workspace_id = p_workspace_id
+       and exists (select from iu_core.fn_review_policy_groups(p.rules) g where lower(g) = lower(v_group)) limit 1;
+    if v_policy is not null then
+      raise exception using errcode = 'SD001', message = format('The review policy for %s asks for the group %s', v_policy, v_group),
+        hint = 'Change or remove the policy first.';
+    end if;
+    delete from iu_core.member_group_member where workspace_id = p_workspace_id and group_name = v_group;
+    delete from iu_core.member_group where workspace_id = p_workspace_id and group_name = v_group;
+    return;
+  end if;
+  delete from iu_core.member_group_member where workspace_id = p_workspace_id and group_name = v_group and member = p_member;
+  if not found then
+    raise exception using errcode = 'SD652', message = format('%s is not in the group %s', p_member, v_group),
+      detail = json_build_object('what', format('member %s in the group %s', p_member, v_group))::text;
+  end if;
+  perform iu_core.fn_review_settle_workspace(p_workspace_id);
+end $$;
+
+grant execute on function iu_core.fn_group_remove(uuid, text, text) to service_role, dot_executor, stagedoor_reviewer;
+
+-- Serializes policies and groups of a workspace against approvals: whoever approves takes it shared and first, whoever changes a policy
+-- or a group exclusively. So no approval counts under a policy that was replaced meanwhile. Internal.
+create or replace function iu_core.fn_review_lock(p_workspace_id uuid, p_exclusive boolean default false) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_workspace_id is null then
+    return;
+  end if;
+  if p_exclusive then
+    perform pg_advisory_xact_lock(hashtextextended('stagedoor.review ' || p_workspace_id, 0));
+  else
+    perform pg_advisory_xact_lock_shared(hashtextextended('stagedoor.review ' || p_workspace_id, 0));
+  end if;
+end $$;
+
+-- Why rules cannot be the rules of a policy; NULL if they can. Internal.
+create or replace function iu_core.fn_review_policy_problem(p_workspace_id uuid, p_rules jsonb) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_unknown text;
+  v_rule jsonb;
+  v_problem text;
+begin
+  if jsonb_typeof(p_rules) is distinct from 'object' or octet_length(p_rules::text) > 65536 then
+    return 'The rules of a review policy are a JSON object of at most 64 KB';
+  end if;
+  select k into v_unknown from jsonb_object_keys(p_rules) k where k not in ('base', 'raise', 'keep_approvals_when_unchanged') limit 1;
+  if v_unknown is not null then
+    return format('A review policy has no setting %L; base, raise and keep_approvals_when_unchanged are', v_unknown);
+  end if;
+  if coalesce(jsonb_typeof(p_rules -> 'keep_approvals_when_unchanged'), 'boolean') <> 'boolean' then
+    return 'keep_approvals_when_unchanged is true or false';
+  end if;
+  if jsonb_typeof(p_rules -> 'base') is distinct from 'object' then
+    return 'base is missing: what every change needs, such as {"approvals": 1}';
+  end if;
+  select k into v_unknown from jsonb_object_keys(p_rules -> 'base') k where k not in ('approvals', 'roles', 'groups') limit 1;
+  if v_unknown is not null then
+    return format('base has no setting %L; approvals, roles and groups are', v_unknown);
+  end if;
+  if not p_rules -> 'base' ? 'approvals' then
+    return 'base needs approvals: how many, 0 to 20';
+  end if;
+  v_problem := iu_core.fn_review_policy_needs_problem(p_workspace_id, p_rules -> 'base', 'base');
+  if v_problem is not null then
+    return v_problem;
+  end if;
+  if coalesce(jsonb_typeof(p_rules #> '{base,roles}'), 'array') <> 'array' then
+    return 'base.roles is an array of roles, such as ["reviewer", "admin"]';
+  end if;
+  select format('base.roles: %s is not a role that may review; %s are', r,
+                (select string_agg(a.app_role, ' and ' order by a.app_role desc) from iu_core.app_role a where 'review' = any (a.rights)))
+    into v_problem from jsonb_array_elements(coalesce(p_rules #> '{base,roles}', '[]')) r
+   where not exists (select from iu_core.app_role a where to_jsonb(a.app_role) = r and 'review' = any (a.rights)) limit 1;
+  if v_problem is not null then
+    return v_problem;
+  end if;
+  if coalesce(jsonb_typeof(p_rules -> 'raise'), 'array') <> 'array' or jsonb_array_length(coalesce(p_rules -> 'raise', '[]')) > 50 then
+    return 'raise is an array of at most 50 rules';
+  end if;
+  for v_rule in select r from jsonb_array_elements(coalesce(p_rules -> 'raise', '[]')) r loop
+    v_problem := iu_core.fn_review_policy_rule_problem(p_workspace_id, v_rule);
+    exit when v_problem is not null;
+  end loop;
+  return v_problem;
+end $$;
+
+-- Why approvals and groups of a rule cannot be asked for; NULL if they can. Internal.
+create or replace function iu_core.fn_review_policy_needs_problem(p_workspace_id uuid, p_needs jsonb, p_where text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when p_needs ? 'approvals' and p_needs ->> 'approvals' !~ '^([0-9]|1[0-9]|20)$' then p_where || '.approvals is a whole number from 0 to 20'
+    when coalesce(jsonb_typeof(p_needs -> 'groups'), 'array') <> 'array' or jsonb_array_length(coalesce(nullif(p_needs -> 'groups', 'null'), '[]')) > 20
+      then p_where || '.groups is an array of at most 20 names of groups'
+    else (select format('%s.groups: there is no group %s in this workspace; `stagedoor group add` adds one', p_where, g)
+            from jsonb_array_elements(coalesce(p_needs -> 'groups', '[]')) g
+           where not exists (select from iu_core.member_group m where m.workspace_id = p_workspace_id and lower(m.group_name) = lower(g #>> '{}'))
+           limit 1) end
+$$;
+
+-- Why a raised rule cannot be; NULL if it can. Internal.
+create or replace function iu_core.fn_review_policy_rule_problem(p_workspace_id uuid, p_rule jsonb) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name text;
+  v_unknown text;
+  v_problem text;
+  v_hours jsonb;
+begin
+  if jsonb_typeof(p_rule) is distinct from 'object' then
+    return 'Each rule of raise is an object {"when", "approvals", "groups"}';
+  end if;
+  if coalesce(jsonb_typeof(p_rule -> 'name'), 'string') <> 'string' or length(p_rule ->> 'name') not between 1 and 100 then
+    return 'The name of a rule is a text of at most 100 characters';
+  end if;
+  v_name := format('The rule %s', coalesce(p_rule ->> 'name', left(p_rule ->> 'when', 80)));
+  select k into v_unknown from jsonb_object_keys(p_rule) k where k not in ('name', 'when', 'approvals', 'groups') limit 1;
+  if v_unknown is not null then
+    return format('%s has no setting %L; name, when, approvals and groups are', v_name, v_unknown);
+  end if;
+  if not p_rule ?| array['approvals', 'groups'] then
+    return format('%s asks for nothing: it needs approvals or groups', v_name);
+  end if;
+  if jsonb_typeof(p_rule -> 'when') is distinct from 'object' or p_rule -> 'when' = '{}' then
+    return format('%s has no condition: when is an object such as {"rows_over": 1000}', v_name);
+  end if;
+  v_problem := iu_core.fn_review_policy_needs_problem(p_workspace_id, p_rule, v_name);
+  if v_problem is not null then
+    return v_problem;
+  end if;
+  select case w.key
+           when 'rows_over' then case when w.value::text !~ '^[0-9]{1,12}$' then 'rows_over is a whole number' end
+           when 'deletes_over' then case when w.value::text !~ '^[0-9]{1,12}$' then 'deletes_over is a whole number' end
+           when 'share_changed_over' then case when jsonb_typeof(w.value) <> 'number' or w.value::text::numeric not between 0 and 1
+                                               then 'share_changed_over is a share from 0 to 1' end
+           when 'columns' then case when jsonb_typeof(w.value) <> 'array' or jsonb_array_length(w.value) not between 1 and 100
+                                         or exists (select from jsonb_array_elements(case jsonb_typeof(w.value) when 'array' then w.value else '[]' end) c
+                                                     where jsonb_typeof(c) <> 'string')
+                                    then 'columns is an array of 1 to 100 names' end
+           when 'amount_over' then case when jsonb_typeof(w.value) <> 'object' or jsonb_typeof(w.value -> 'column') is distinct from 'string'
+                                             or jsonb_typeof(w.value -> 'limit') is distinct from 'number' or (w.value ->> 'limit')::numeric < 0
+                                             or w.value - 'column' - 'limit' <> '{}'
+                                        then 'amount_over is {"column": its name, "limit": an amount}' end
+           when 'first_upload_of_source' then case when w.value <> 'true' then 'first_upload_of_source is true' end
+           when 'outside_hours' then case when jsonb_typeof(w.value) <> 'object' then 'outside_hours is {"time_zone", "from", "to", "days"}' end
+           else format('there is no condition %L; rows_over, share_changed_over, deletes_over, columns, amount_over, outside_hours and first_upload_of_source are', w.key)
+         end
+    into v_problem from jsonb_each(p_rule -> 'when') w order by 1 nulls last limit 1;
+  if v_problem is not null then
+    return format('%s: %s', v_name, v_problem);
+  end if;
+  v_hours := p_rule #> '{when,outside_hours}';
+  if v_hours is not null then
+    return case
+      when v_hours - 'time_zone' - 'from' - 'to' - 'days' <> '{}' then format('%s: outside_hours has time_zone, from, to and days only', v_name)
+      when not exists (select from pg_timezone_names z where z.name = v_hours ->> 'time_zone')
+        then format('%s: outside_hours.time_zone is a name such as Europe/Berlin, not %s', v_name, coalesce(v_hours ->> 'time_zone', 'missing'))
+      when coalesce(v_hours ->> 'from', '') !~ '^([01][0-9]|2[0-3]):[0-5][0-9]$' or coalesce(v_hours ->> 'to', '') !~ '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$'
+           or v_hours ->> 'from' >= v_hours ->> 'to'
+        then format('%s: outside_hours.from and .to are times of one day, such as 08:00 and 18:00', v_name)
+      when coalesce(jsonb_typeof(v_hours -> 'days'), 'array') <> 'array'
+           or exists (select from jsonb_array_elements(case jsonb_typeof(v_hours -> 'days') when 'array' then v_hours -> 'days' else '[]' end) d where d::text !~ '^[1-7]$')
+        then format('%s: outside_hours.days is an array of the working days, 1 (Monday) to 7', v_name) end;
+  end if;
+  return null;
+end $$;
+
+-- The groups that rules ask for. Internal.
+create or replace function iu_core.fn_review_policy_groups(p_rules jsonb) returns setof text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_array_elements_text(n -> 'groups')
+    from (select p_rules -> 'base' union all select jsonb_array_elements(coalesce(p_rules -> 'raise', '[]'))) as x (n)
+   where jsonb_typeof(n -> 'groups') = 'array'
+$$;
+
+-- What a policy is for, in words. Internal.
+create or replace function iu_core.fn_review_policy_scope(p_dataset text, p_kind text) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when p_dataset is not null then 'the dataset ' || p_dataset
+              when p_kind is not null then 'changes of the kind ' || p_kind
+              else 'the workspace' end
+$$;
+
+-- What a change needs now: {"policy": {"policy_id", "revision", "dataset", "kind"} or null, "approvals", "roles", "groups", "rules":
+-- [{"name", "why", "approvals", "groups"}], "keep_approvals_when_unchanged"}. p_required: the dataset or the kind of the record
+-- requires an approval by itself, so that it is at least one. Conditions about rows hold for uploads only. Internal.
+create or replace function iu_core.fn_review_requirement_of(
+  p_workspace_id uuid, p_kind text, p_dataset text, p_upload_id uuid, p_required boolean
+) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_policy iu_core.review_policy;
+  v_rule jsonb;
+  v_why text;
+  v_rules jsonb := '[]';
+  v_approvals integer;
+  v_groups text[];
+begin
+  select p.* into v_policy from iu_core.review_policy p
+   where p.workspace_id = p_workspace_id and (p.dataset is null or p.dataset = p_dataset) and (p.kind is null or p.kind = p_kind)
+   order by p.dataset nulls last, p.kind nulls last limit 1;
+  if not found then
+    return jsonb_build_object('policy', null, 'approvals', case when p_required then 1 else 0 end, 'roles', '[]'::jsonb, 'groups', '[]'::jsonb,
+                              'rules', '[]'::jsonb, 'keep_approvals_when_unchanged', false);
+  end if;
+  v_approvals := greatest((v_policy.rules #>> '{base,approvals}')::integer, case when p_required then 1 else 0 end);
+  v_groups := array(select jsonb_array_elements_text(coalesce(v_policy.rules #> '{base,groups}', '[]')));
+  for v_rule in select r from jsonb_array_elements(coalesce(v_policy.rules -> 'raise', '[]')) r loop
+    v_why := iu_core.fn_review_rule_applies(v_rule -> 'when', p_upload_id);
+    continue when v_why is null;
+    v_approvals := greatest(v_approvals, (v_rule ->> 'approvals')::integer);
+    v_groups := v_groups || array(select jsonb_array_elements_text(coalesce(v_rule -> 'groups', '[]')));
+    v_rules := v_rules || jsonb_build_object('name', v_rule -> 'name', 'why', v_why, 'approvals', v_rule -> 'approvals',
+                                             'groups', coalesce(v_rule -> 'groups', '[]'));
+  end loop;
+  -- A group is at least one person.
+  v_groups := array(select min(m.group_name) from iu_core.member_group m
+                     where m.workspace_id = p_workspace_id and lower(m.group_name) in (select lower(g) from unnest(v_groups) g)
+                     group by lower(m.group_name) order by 1)
+           || array(select distinct g from unnest(v_groups) g where not exists (
+                      select from iu_core.member_group m where m.workspace_id = p_workspace_id and lower(m.group_name) = lower(g)) order by 1);
+  if cardinality(v_groups) > 0 then
+    v_approvals := greatest(v_approvals, 1);
+  end if;
+  return jsonb_build_object(
+    'policy', jsonb_build_object('policy_id', v_policy.policy_id, 'revision', v_policy.revision, 'dataset', v_policy.dataset, 'kind', v_policy.kind),
+    'approvals', v_approvals, 'roles', coalesce(v_policy.rules #> '{base,roles}', '[]'), 'groups', to_jsonb(v_groups), 'rules', v_rules,
+    'keep_approvals_when_unchanged', coalesce(v_policy.rules -> 'keep_approvals_when_unchanged', 'false'));
+end $$;
+
+-- Why all conditions of a rule hold for an upload, in words; NULL if one of them does not. Without an upload only the hours can hold.
+-- Counts come from the totals of the plan; named columns and amounts are read from its rows. Internal.
+create or replace function iu_core.fn_review_rule_applies(p_when jsonb, p_upload_id uuid) returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  u iu_core.ingest_upload;
+  v_plan iu_core.ingest_plan;
+  v_condition record;
+  v_why text;
+  v_all text[] := '{}';
+  v_number numeric;
+begin
+  if p_upload_id is not null then
+    select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
+    select * into v_plan from iu_core.ingest_plan where upload_id = p_upload_id;
+  end if;
+  -- What costs least first.
+  for v_condition in select key, value from jsonb_each(p_when) order by key in ('columns', 'amount_over'), key loop
+    v_why := null;
+    if v_condition.key = 'outside_hours' then
+      v_why := iu_core.fn_review_outside_hours(v_condition.value, clock_timestamp());
+    elsif v_plan.upload_id is null then
+      return null;
+    elsif v_condition.key in ('rows_over', 'deletes_over') then
+      select coalesce(sum(a.value::numeric), 0) into v_number from jsonb_each(v_plan.totals) t, jsonb_each_text(t.value) a
+       where a.key = 'delete' or (v_condition.key = 'rows_over' and a.key in ('insert', 'update'));
+      -- Rows of other tables that are deleted with them.
+      v_number := v_number + coalesce((select sum((d ->> 'rows')::numeric) from jsonb_array_elements(
+        case jsonb_typeof(v_plan.snapshot -> 'dependents') when 'array' then v_plan.snapshot -> 'dependents' else '[]' end) d
+        where d ->> 'effect' = 'delete'), 0);
+      if v_number > v_condition.value::text::numeric then
+        v_why := format(case v_condition.key when 'rows_over' then '%s rows are written or deleted, more than %s' else '%s rows are deleted, more than %s' end,
+                        v_number, v_condition.value);
+      end if;
+    elsif v_condition.key = 'share_changed_over' then
+      v_number := iu_core.fn_ingest_share_changed(v_plan.totals);
+      if v_number > v_condition.value::text::numeric then
+        v_why := format('%s %% of the existing rows change, more than %s %%', trim_scale(round(v_number * 100, 1)),
+                        trim_scale(v_condition.value::text::numeric * 100));
+      end if;
+    elsif v_condition.key = 'first_upload_of_source' then
+      if not exists (select from iu_core.ingest_upload o where o.workspace_id = u.workspace_id and o.dataset = u.dataset and o.platform = u.platform
+                      and o.client_id is not distinct from u.client_id and o.status = 'promoted' and o.upload_id <> u.upload_id) then
+        v_why := 'nothing of this source was promoted before';
+      end if;
+    elsif v_condition.key = 'columns' then
+      select format('the column %s is changed', string_agg(distinct c, ', ')) into v_why
+        from (select c from iu_core.ingest_plan_row r, unnest(r.changed) c
+               where r.upload_id = p_upload_id and r.action = 'update'
+                 and r.changed && array(select jsonb_array_elements_text(v_condition.value))) x
+       where v_condition.value ? c having count(*) > 0;
+    elsif v_condition.key = 'amount_over' then
+      v_number := iu_core.fn_review_amount(v_plan, v_condition.value ->> 'column');
+      if v_number > (v_condition.value ->> 'limit')::numeric then
+        v_why := format('%s changes by %s in all, more than %s', v_condition.value ->> 'column', trim_scale(v_number), v_condition.value ->> 'limit');
+      end if;
+    end if;
+    if v_why is null then
+      return null;
+    end if;
+    v_all := v_all || v_why;
+  end loop;
+  return array_to_string(v_all, '; ');
+end $$;
+
+-- Why a time is outside of the working hours; NULL if it is within. Internal.
+create or replace function iu_core.fn_review_outside_hours(p_hours jsonb, p_at timestamptz) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when to_char(p_at at time zone (p_hours ->> 'time_zone'), 'HH24:MI') < p_hours ->> 'from'
+                or to_char(p_at at time zone (p_hours ->> 'time_zone'), 'HH24:MI') >= p_hours ->> 'to'
+                or not coalesce(p_hours -> 'days', '[1, 2, 3, 4, 5]') @> to_jsonb(extract(isodow from p_at at time zone (p_hours ->> 'time_zone'))::integer)
+              then format('it is outside of %s–%s (%s)', p_hours ->> 'from', p_hours ->> 'to', p_hours ->> 'time_zone') end
+$$;
+
+-- By how much a numeric column changes in a plan, whatever the sign: new rows with their value, changed ones with the difference,
+-- deleted ones with the value that they have. 0 if no row type has such a column of numbers. Internal.
+create or replace function iu_core.fn_review_amount(p_plan iu_core.ingest_plan, p_column text) returns numeric
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(sum(abs(
+           case r.action when 'delete' then 0
+                else coalesce(nullif(coalesce(r.after ->> p_column, r.inserted[t.place]), '')::numeric, 0) end
+           - case r.action when 'insert' then 0 else coalesce((r.before ->> p_column)::numeric, 0) end)), 0)
+    from (select w.key as row_type, (select c.ordinality from rows from (jsonb_to_recordset(p_plan.inserted_columns -> w.key) as ("column" text))
+                                       with ordinality as c where c."column" = p_column) as place
+            from jsonb_each(p_plan.written) w
+           where to_regtype(w.value ->> p_column) = any (array['int2', 'int4', 'int8', 'numeric', 'float4', 'float8']::regtype[])
+              or (w.value ->> p_column) like 'numeric%') t
+    join iu_core.ingest_plan_row r on r.upload_id = p_plan.upload_id and r.row_type = t.row_type and r.action in ('insert', 'update', 'delete')
+$$;
+
+-- Writes an audit row for every change of a policy, a group or its members, also for a change by hand.
+create or replace function iu_core.fn_review_policy_audit() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into iu_core.review_policy_audit (workspace_id, what, old_row, new_row, actor, reason)
+  values (coalesce(new.workspace_id, old.workspace_id), tg_argv[0], to_jsonb(old), to_jsonb(new), iu_core.fn_actor(),
+          nullif(current_setting('stagedoor.policy_reason', true), ''));
+  return null;
+end $$;
+
+create or replace trigger review_policy_is_audited
+  after insert or update or delete on iu_core.review_policy
+  for each row execute function iu_core.fn_review_policy_audit('policy');
+create or replace trigger member_group_is_audited
+  after insert or update or delete on iu_core.member_group
+  for each row execute function iu_core.fn_review_policy_audit('group');
+create or replace trigger member_group_member_is_audited
+  after insert or update or delete on iu_core.member_group_member
+  for each row execute function iu_core.fn_review_policy_audit('member');
+create or replace trigger review_policy_audit_only_grows
+  before update or delete on iu_core.review_policy_audit
+  for each row execute function iu_core.fn_refuse_change();
+create or replace trigger review_policy_audit_is_not_truncated
+  before truncate on iu_core.review_policy_audit
+  for each statement execute function iu_core.fn_refuse_change();
