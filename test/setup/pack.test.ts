@@ -40,5 +40,8 @@ it('the packed package, installed in an empty folder, runs: library and command 
   expect(doctor.stdout).toContain('All is as expected')
   const files = readdirSync(join(folder, 'node_modules/stagedoor'), { recursive: true, encoding: 'utf8' })
   expect(files).toContain(join('console', 'dist', 'index.html'))
+  // The console shows them.
+  for (const page of ['README.md', 'guides/tutorial.md', 'reference/errors.md', 'images/diff.png'])
+    expect(files).toContain(join('docs', page))
   expect(files.filter((file) => file.includes('test') && file.endsWith('.test.js'))).toEqual([])
 })
