@@ -23,7 +23,7 @@ export function MarkingPage({ params }: { params: Readonly<Record<string, string
     data: marking,
     failure,
     refresh,
-  } = useLiveQuery(['units', 'marking', id], (api) => api.units.marking(id))
+  } = useLiveQuery(['records', 'marking', id], (api) => api.units.marking(id))
   if (marking === undefined || marking.staging_record_id !== id)
     return (
       <Detail title="Cut of a document" back={['Units', '/units']}>
