@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 import { type Role, useRealConsole } from './real-console.ts'
 
 const stagedoor = useRealConsole('rooms')
@@ -142,7 +143,7 @@ beforeAll(async () => {
   ids.execution = started.execution_id
   const failed = () =>
     call<{ items_failed: number | null }>('operator', 'GET', `/executions/${ids.execution}`)
-  await expect.poll(async () => (await failed()).items_failed).toBe(1)
+  await until('an item has failed', async () => (await failed()).items_failed === 1)
 })
 
 it('every page has its heading, can be used by everyone, and fits into its window', async () => {
