@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { redirectTo } from './frame/redirect.tsx'
 import type { Stage } from './stages.ts'
 
 /** Gets the named parts of its path. */
@@ -21,6 +22,12 @@ export const PAGES: readonly Page[] = [
 
   // Held: changes, uploads, records
   {
+    path: '/changes',
+    title: 'Changes',
+    stage: 'held',
+    lazy: () => import('./review/review-page.tsx').then((m) => m.ReviewPage),
+  },
+  {
     path: '/uploads',
     title: 'Uploads',
     stage: 'held',
@@ -32,20 +39,54 @@ export const PAGES: readonly Page[] = [
     lazy: () => import('./upload/upload-page.tsx').then((m) => m.UploadPage),
   },
   {
-    path: '/review',
-    title: 'Review',
+    path: '/records',
+    title: 'Records',
     stage: 'held',
-    lazy: () => import('./review/review-page.tsx').then((m) => m.ReviewPage),
+    lazy: () => import('./records/records-page.tsx').then((m) => m.RecordsPage),
   },
   {
-    path: '/review/:id',
-    title: 'Review',
-    lazy: () => import('./review/record-page.tsx').then((m) => m.RecordPage),
+    path: '/records/:id',
+    title: 'Record',
+    lazy: () => import('./records/record-page.tsx').then((m) => m.RecordPage),
   },
+  { path: '/review', title: 'Changes', lazy: async () => redirectTo(() => '/changes') },
+  { path: '/review/:id', title: 'Record', lazy: async () => redirectTo(({ id }) => `/records/${id}`) },
 
   // Production: promotions, units
 
   // Signals: events, consumers, jobs
+  {
+    path: '/events',
+    title: 'Events',
+    stage: 'signals',
+    lazy: () => import('./events/events-page.tsx').then((m) => m.EventsPage),
+  },
+  {
+    path: '/events/:id',
+    title: 'Event',
+    lazy: () => import('./events/event-page.tsx').then((m) => m.EventPage),
+  },
+  {
+    path: '/consumers',
+    title: 'Consumers',
+    stage: 'signals',
+    lazy: () => import('./consumers/consumers-page.tsx').then((m) => m.ConsumersPage),
+  },
+  {
+    path: '/consumers/:id',
+    title: 'Consumer',
+    lazy: () => import('./consumers/consumer-page.tsx').then((m) => m.ConsumerPage),
+  },
+  {
+    path: '/routes',
+    title: 'Routes',
+    lazy: () => import('./consumers/consumers-page.tsx').then((m) => m.RoutesPage),
+  },
+  {
+    path: '/routes/:code',
+    title: 'Route',
+    lazy: () => import('./consumers/route-page.tsx').then((m) => m.RoutePage),
+  },
   { path: '/jobs', title: 'Jobs', stage: 'signals', lazy: () => import('./jobs/jobs-page.tsx') },
   { path: '/jobs/:id', title: 'Job', lazy: () => import('./jobs/job-page.tsx') },
   { path: '/dead-letters', title: 'Dead letters', lazy: () => import('./jobs/dead-letters-page.tsx') },

@@ -2,6 +2,7 @@
 import pc from 'picocolors'
 import { type Issue, type IssueSeverity, listIssues, resolveIssue } from '../events/issues.ts'
 import { listEvents, rebaseAfterRestore } from '../events/outbox.ts'
+import { parsePastTime } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
 import { formatAge, joinWords } from './format.ts'
 import { idOf } from './ids.ts'
@@ -13,6 +14,11 @@ export const eventCommand = () =>
     command('list', 'the latest events')
       .limit()
       .option('--after <id>', 'the page after this event')
+      .option('--domain <name>', 'only of this domain, such as staging')
+      .option('--type <name>', 'only of this type, such as ingestion_complete')
+      .option('--subject <id>', 'only about this subject')
+      .option('--since <time>', '2h or 7d ago, or 2026-11-01T00:00:00Z', parsePastTime)
+      .option('--until <time>', 'before that time', parsePastTime)
       .run(async ({ options, output, backEnd, memberNames }) => {
         const events = await backEnd((client) => listEvents(client, options))
         const names = await memberNames()

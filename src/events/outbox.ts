@@ -1,5 +1,6 @@
 /** The event outbox: writing signals, reading them in commit order, listing them for people. */
 
+import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
@@ -58,17 +59,47 @@ export async function readEvents(db: Queryable, reader: string, limit = 1000): P
   return rows
 }
 
-/** Newest first, as far as the caller may see. `after` is the id of the last event of the page before. */
-export async function listEvents(
-  db: Queryable,
-  page: { limit: number; after?: string },
-): Promise<OutboxEvent[]> {
+export interface EventFilter {
+  readonly limit: number
+  /** The id of the last event of the page before. */
+  readonly after?: string | undefined
+  readonly domain?: string | undefined
+  readonly type?: string | undefined
+  readonly subject?: string | undefined
+  /** From this time, and before that one. */
+  readonly since?: string | Date | undefined
+  readonly until?: string | Date | undefined
+}
+
+/** Newest first, as far as the caller may see. Ids are ordered by time, so a time is a bound of the ids. */
+export async function listEvents(db: Queryable, filter: EventFilter): Promise<OutboxEvent[]> {
   const { rows } = await db.query<OutboxEvent>(
     `select ${COLUMNS} from iu_core.event_outbox
-      where $2::uuid is null or id < $2 order by id desc limit $1`,
-    [page.limit, page.after ?? null],
+      where ($2::uuid is null or id < $2) and ($3::text is null or event_domain = $3) and ($4::text is null or event_type = $4)
+        and ($5::text is null or event_subject_ref = $5)
+        and ($6::timestamptz is null or id >= iu_core.fn_time_uuid_floor($6))
+        and ($7::timestamptz is null or id < iu_core.fn_time_uuid_floor($7))
+      order by id desc limit $1`,
+    [
+      filter.limit,
+      ...[filter.after, filter.domain, filter.type, filter.subject, filter.since, filter.until].map(
+        (value) => value ?? null,
+      ),
+    ],
   )
   return rows
+}
+
+export async function requireEvent(db: Queryable, id: string): Promise<OutboxEvent> {
+  const { rows } = await db.query<OutboxEvent>(`select ${COLUMNS} from iu_core.event_outbox where id = $1`, [
+    id,
+  ])
+  if (rows[0]) return rows[0]
+  throw new StagedoorError(
+    'not_found',
+    { what: `event ${id}` },
+    { hint: '`stagedoor event list` shows the ids. Events go after their retention.' },
+  )
 }
 
 /** What happened to one subject, oldest first. `after` is the id of the last event of the page before. */

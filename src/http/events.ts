@@ -2,7 +2,7 @@
 import { actorNames } from '../access/members.ts'
 import { readTrace, Trace } from '../app/trace.ts'
 import { listIssues, resolveIssue } from '../events/issues.ts'
-import { listEvents } from '../events/outbox.ts'
+import { listEvents, requireEvent } from '../events/outbox.ts'
 import { Issue, OutboxEvent } from '../events/shapes.ts'
 import { Type, Uuid } from '../kernel/schema.ts'
 import { ExecutionId } from './executions.ts'
@@ -13,7 +13,17 @@ export const eventRoutes = routes('events', (api) => {
   api.get('/events', {
     operationId: 'listEvents',
     summary: 'Events of your workspaces, newest first',
-    query: { limit: Limit, after: After },
+    query: {
+      domain: Type.Optional(Type.String({ maxLength: 100, examples: ['staging'] })),
+      type: Type.Optional(Type.String({ maxLength: 200, examples: ['ingestion_complete'] })),
+      subject: Type.Optional(
+        Type.String({ maxLength: 500, description: 'what it is about: an id or a name' }),
+      ),
+      since: Type.Optional(Type.String({ format: 'date-time', description: 'from this time on' })),
+      until: Type.Optional(Type.String({ format: 'date-time', description: 'before this time' })),
+      limit: Limit,
+      after: After,
+    },
     answer: page('events', OutboxEvent, { people: ActorNames }),
     handle: (request) =>
       request.transaction(async (client) => {
@@ -26,6 +36,14 @@ export const eventRoutes = routes('events', (api) => {
           ),
         }
       }),
+  })
+
+  api.get('/events/:id', {
+    operationId: 'getEvent',
+    summary: 'One event',
+    answer: OutboxEvent,
+    problems: [404],
+    handle: (request) => request.transaction((client) => requireEvent(client, request.params.id)),
   })
 
   api.get('/traces/:id', {

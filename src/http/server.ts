@@ -35,6 +35,7 @@ import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes } from './executions.ts'
+import { findRoutes } from './find.ts'
 import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
 import { limitRoutes } from './limits.ts'
@@ -153,6 +154,7 @@ function apiRoutes(context: ApiContext, metrics: Metrics): Record<string, Fastif
         healthDetailRoutes(context),
         limitRoutes(context),
         eventRoutes,
+        findRoutes,
         lineageRoutes,
         liveRoutes(context),
         metricRoutes(metrics),

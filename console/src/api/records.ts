@@ -8,6 +8,13 @@ import type { Marking, RecordedEvent, StagingRecord, StagingRecords } from './ty
 export interface RecordsApi {
   /** Pending records of every kind that needs approval; without those that are decided with an upload. */
   undecided(page: { limit: number; after?: string }): Promise<StagingRecords>
+  list(asked: {
+    limit: number
+    after?: string | undefined
+    status?: string | undefined
+    kind?: string | undefined
+    owner?: string | undefined
+  }): Promise<StagingRecords>
   find(id: string): Promise<StagingRecord>
   /** The beginning of a part, as text. */
   partText(id: string, index: number, bytes: number): Promise<string>
@@ -24,12 +31,14 @@ export interface RecordsApi {
 export function createRecordsApi(request: Request, token: string | undefined): RecordsApi {
   const post = <T>(id: string, action: string, body?: object) =>
     request<T>(`/staging/${id}/${action}`, { method: 'POST', ...(body && { body }) })
+  const list = async (asked: object) => {
+    const page = await request<StagingRecords>(`/staging?${query(asked)}`)
+    learnNames(page.people)
+    return page
+  }
   return {
-    undecided: async (page) => {
-      const list = await request<StagingRecords>(`/staging?${query({ ...page, undecided: true })}`)
-      learnNames(list.people)
-      return list
-    },
+    undecided: (page) => list({ ...page, undecided: true }),
+    list,
     find: (id) => request(`/staging/${id}`),
     partText: (id, index, bytes) =>
       readText(`/staging/${id}/parts/${index}`, token, { range: `bytes=0-${bytes - 1}` }),

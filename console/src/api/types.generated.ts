@@ -145,6 +145,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One event */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/traces/{id}": {
         parameters: {
             query?: never;
@@ -157,6 +174,43 @@ export interface paths {
          * @description By the correlation id, or by the id of any event, job or execution in it. `causation_event_id` says what each came from.
          */
         get: operations["getTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Anything by its name or id: a few of each kind that you may see
+         * @description A part of the name of an upload, record, unit, playbook or dataset, or the id of anything. Names are looked for among the newest 10,000 of a kind.
+         */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What came lately and what has waited longest, as far as you may see */
+        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3416,6 +3470,9 @@ export interface components {
             line?: number;
             count?: number;
         };
+        FindResponse: {
+            found: components["schemas"]["Found"][];
+        };
         FlushSearchRequest: {
             /**
              * Format: uuid
@@ -3426,6 +3483,14 @@ export interface components {
         };
         FlushSearchResponse: {
             count: number;
+        };
+        Found: {
+            /** @enum {unknown} */
+            kind: "change" | "upload" | "record" | "job" | "execution" | "event" | "unit" | "playbook" | "dataset";
+            /** @description its id; of a change its number, of a playbook or dataset its name */
+            id: string;
+            title: string;
+            detail: string | null;
         };
         Gate: {
             gate: string;
@@ -4262,6 +4327,24 @@ export interface components {
             };
             /** @description default: the last */
             position?: number;
+        };
+        Overview: {
+            /** @description counted up to 10000 */
+            uploads_today: number;
+            /** @description counted up to 10000 */
+            promotions_today: number;
+            /** Format: date-time */
+            last_promotion_at: string | null;
+            /** @description counted up to 10000 */
+            events_last_hour: number;
+            /** Format: date-time */
+            oldest_waiting_job_at: string | null;
+            /** @description counted up to 10000 */
+            executions_today: number;
+            /** Format: date-time */
+            oldest_running_execution_at: string | null;
+            /** @description counted up to 10000 */
+            units_today: number;
         };
         PartOfRecord: {
             part_index: number;
@@ -6498,6 +6581,16 @@ export interface operations {
     listEvents: {
         parameters: {
             query: {
+                /** @example staging */
+                domain?: string;
+                /** @example ingestion_complete */
+                type?: string;
+                /** @description what it is about: an id or a name */
+                subject?: string;
+                /** @description from this time on */
+                since?: string;
+                /** @description before this time */
+                until?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -6519,6 +6612,31 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getTrace: {
@@ -6544,6 +6662,53 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    find: {
+        parameters: {
+            query: {
+                /** @description a part of a name, or an id */
+                q: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getRowLineage: {

@@ -22,7 +22,7 @@ const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
 /** The number of waiting items of a page, next to its name. */
 const COUNTS: Record<string, (pendingWork: PendingWork) => string> = {
   '/uploads': (pendingWork) => orMore(pendingWork.uploads.length, pendingWork.moreUploads),
-  '/review': (pendingWork) =>
+  '/changes': (pendingWork) =>
     orMore(
       pendingWork.waiting.length + pendingWork.records.length,
       pendingWork.moreWaiting || pendingWork.moreRecords,

@@ -32,6 +32,8 @@ export type RoomKey = readonly [Room, ...unknown[]]
 
 /** Between two tries to connect, and between two reads while nothing tells what changed. */
 const RETRY_MS = 5_000
+/** While it is told: for what no message tells, or what changed before the first one. */
+const CHECK_MS = 60_000
 /** What changes all the time is read again this often at most. */
 const MIN_PAUSE_MS = 2_000
 
@@ -179,19 +181,26 @@ export interface LiveQuery<T> extends Polled<T> {
   refresh(): Promise<unknown>
 }
 
+interface LiveOptions {
+  readonly enabled?: boolean
+  /** It never changes: it is read once. */
+  readonly once?: boolean
+}
+
 /** Reads, keeps the answer for other pages, and reads again when the server says that the key's room changed. */
 export function useLiveQuery<T>(
   key: RoomKey,
   read: (api: Api) => Promise<T>,
-  options: { readonly enabled?: boolean } = {},
+  { once = false, ...options }: LiveOptions = {},
 ): LiveQuery<T> {
   const { api } = useSession()
   const { connected } = useLive()
   const query = useQuery({
     queryKey: key,
     queryFn: () => read(api),
-    placeholderData: keepPreviousData,
-    refetchInterval: connected ? false : RETRY_MS,
+    ...(once
+      ? { staleTime: 'static' as const }
+      : { placeholderData: keepPreviousData, refetchInterval: pauseOf(connected) }),
     ...options,
   })
   const failure = useFailure(query.error)
@@ -225,7 +234,7 @@ export function useLivePages<Row>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: connected ? false : RETRY_MS,
+    refetchInterval: pauseOf(connected),
   })
   const failure = useFailure(query.error)
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
@@ -236,6 +245,10 @@ export function useLivePages<Row>(
     ...(failure && { failure }),
     ...(query.hasNextPage && { more: () => void query.fetchNextPage() }),
   }
+}
+
+function pauseOf(connected: boolean): number {
+  return connected ? CHECK_MS : RETRY_MS
 }
 
 /** A token that is no longer good leads to the sign-in page. */

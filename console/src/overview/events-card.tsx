@@ -1,12 +1,11 @@
 import type { EventPage, RecordedEvent } from '../api/types.ts'
+import { EventSubject, eventText, fieldsOf } from '../events/event-text.tsx'
 import type { Polled } from '../live/use-polled.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Person } from '../parts/person.tsx'
-import { shortId, useNames } from '../people.ts'
 import { useSession } from '../session/session.tsx'
-import { labelOf } from './gates.ts'
 
 export function EventsCard({ events }: { events: Polled<EventPage> }) {
   const page = events.data
@@ -61,9 +60,11 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
               <Ago at={event.created_at} />
             </td>
             <td>
-              <b title={`${event.event_domain}.${event.event_type}`}>{eventText(event)}</b>
+              <a href={`/events/${event.id}`}>
+                <b title={`${event.event_domain}.${event.event_type}`}>{eventText(event)}</b>
+              </a>
               <span className="about">
-                <Subject event={event} /> {fieldsOf(event)}
+                <EventSubject event={event} /> {fieldsOf(event)}
                 <span className="by">
                   {' '}
                   by <Person id={event.actor} />
@@ -78,56 +79,4 @@ function EventTable({ events }: { events: readonly RecordedEvent[] }) {
       </tbody>
     </table>
   )
-}
-
-const EVENT_TEXTS: Readonly<Record<string, string>> = {
-  ingestion_staged: 'Upload read and checked',
-  ingestion_failed: 'Upload failed',
-  ingestion_repaired: 'Upload repaired',
-  ingestion_planned: 'Upload planned',
-  ingestion_submitted: 'Upload submitted for review',
-  ingestion_approved: 'Upload approved',
-  ingestion_rejected: 'Upload rejected',
-  ingestion_complete: 'Upload promoted',
-  ingestion_undone: 'Promotion undone',
-  ingestion_discarded: 'Upload discarded',
-}
-
-/** Other types in their own words; the technical name is in the title. */
-function eventText({ event_type }: RecordedEvent): string {
-  const words = event_type.replace(/[._]+/g, ' ')
-  return EVENT_TEXTS[event_type] ?? words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-/** The file that the event is about, by name and linked to its page; other subjects by their short id. */
-function Subject({ event }: { event: RecordedEvent }) {
-  const names = useNames()
-  const id = event.event_subject_ref
-  if (!id) return null
-  const name = event.event_type.startsWith('ingestion_') ? names[id] : undefined
-  if (event.event_type === 'gate_changed') return <span title={id}>{labelOf(id)}</span>
-  if (name === undefined) return <code title={id}>{shortId(id)}</code>
-  return (
-    <a href={`/uploads/${id}`} title={id}>
-      {name}
-    </a>
-  )
-}
-
-/** Up to three plain fields of the payload, without the subject. */
-function fieldsOf(event: RecordedEvent): string {
-  return Object.entries(event.payload)
-    .filter(
-      ([, value]) =>
-        ['string', 'number', 'boolean'].includes(typeof value) && value !== event.event_subject_ref,
-    )
-    .slice(0, 3)
-    .map(([name, value]) => `${name} ${shortValue(value)}`)
-    .join(', ')
-}
-
-/** Ids and digests in their short form: whole ones squeeze everything else out of the table. */
-function shortValue(value: unknown): string {
-  const text = String(value)
-  return /^[0-9a-f]{40,}$/.test(text) ? `${text.slice(0, 8)}…` : shortId(text)
 }

@@ -5,7 +5,28 @@ const OPEN_DEPTH = 1
 /** More members than this of one object or list are not drawn. */
 const MAX_MEMBERS = 500
 
-/** JSON that folds. Numbers beyond 2^53 are shown exactly only as text: see json-text.ts. */
+/** A number as it was written: parsing would round what is beyond 2^53. */
+class WrittenNumber {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** JSON whose numbers stay as they are written; undefined where it is not JSON, or the browser cannot tell how a number is written. */
+export function parseExactJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (_name, value, context?: { source?: string }) => {
+      if (typeof value !== 'number') return value
+      if (context?.source === undefined) throw new SyntaxError('the source of numbers is not told')
+      return new WrittenNumber(context.source)
+    })
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON that folds. For what people decide on, give it a value of `parseExactJson`. */
 export function JsonTree({ value, label }: { value: unknown; label: string }) {
   return (
     <section className="json" aria-label={label}>
@@ -15,7 +36,8 @@ export function JsonTree({ value, label }: { value: unknown; label: string }) {
 }
 
 function Value({ value, depth }: { value: unknown; depth: number }) {
-  if (typeof value !== 'object' || value === null) return <Plain value={value} />
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber)
+    return <Plain value={value} />
   const isList = Array.isArray(value)
   const members = Object.entries(value)
   if (members.length === 0) return <code>{isList ? '[]' : '{}'}</code>
@@ -39,6 +61,7 @@ function Value({ value, depth }: { value: unknown; depth: number }) {
 }
 
 function Plain({ value }: { value: unknown }) {
+  if (value instanceof WrittenNumber) return <code className="json-number">{value.text}</code>
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return <code className={`json-${value === null ? 'null' : typeof value}`}>{text}</code>
 }

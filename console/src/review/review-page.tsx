@@ -7,11 +7,11 @@ import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
+import { recordText } from '../records/record-text.ts'
 import { planText } from '../upload/state.ts'
 import { useClientNames } from '../uploads/use-client-names.ts'
-import { recordText } from './record-text.ts'
 import { ReviewChip } from './review-chip.tsx'
-import './review.css'
+import '../records/records.css'
 
 /** What waits for a decision, the oldest first: it has waited longest. */
 export function ReviewPage() {
@@ -22,7 +22,7 @@ export function ReviewPage() {
   const clients = useClientNames(uploads)
   return (
     <>
-      <PageHead title="Review" />
+      <PageHead title="Changes" />
       <div className="stack">
         <Card
           id="waiting-uploads"
@@ -84,7 +84,7 @@ function Records({ records, more }: { records: readonly StagingSummary[]; more: 
               <ReviewChip owner={record.owner_actor} />
             </span>
             <span className="line-text">
-              <a href={`/review/${record.staging_record_id}`}>
+              <a href={`/records/${record.staging_record_id}`}>
                 <b>{record.purpose}</b>
               </a>
               <span className="muted">{recordText(record)}</span>

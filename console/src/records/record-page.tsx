@@ -15,7 +15,7 @@ import { RecordDecision } from './record-decision.tsx'
 import { kindOf, recordState, sourceOf } from './record-text.ts'
 import { useRecord } from './use-record.ts'
 import '../upload/upload.css'
-import './review.css'
+import './records.css'
 
 /** One staging record: what is in it, and the decision. */
 export function RecordPage({ params }: { params: Readonly<Record<string, string>> }) {
@@ -27,7 +27,7 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
     return (
       <>
         <div className="page-head">
-          <h1>Review</h1>
+          <h1>Record</h1>
         </div>
         {failure === undefined ? (
           <p className="muted">Loading…</p>
@@ -35,8 +35,8 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
           <section className="card" aria-label="Error">
             <FailureNote failure={failure} />
             <p className="empty">
-              <a className="link" href="/review">
-                Back to Review
+              <a className="link" href="/records">
+                Back to Records
               </a>
             </p>
           </section>

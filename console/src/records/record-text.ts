@@ -3,7 +3,7 @@ import type { Tone } from '../parts/chip.tsx'
 import { counted } from '../parts/format.ts'
 
 /** The name of each kind of record, for reviewers. */
-const KINDS: Record<StagingSummary['staging_kind'], string> = {
+export const KINDS: Record<StagingSummary['staging_kind'], string> = {
   mark_manifest: 'marking of a document',
   review_package: 'review package',
   cut_preview: 'preview of a cut',
@@ -21,7 +21,7 @@ const SOURCES: Record<string, string> = {
   import: 'an import',
 }
 
-const STATES: Record<StagingSummary['lifecycle_status'], { tone: Tone; word: string }> = {
+export const STATES: Record<StagingSummary['lifecycle_status'], { tone: Tone; word: string }> = {
   pending: { tone: 'held', word: 'Awaiting review' },
   approved: { tone: 'ok', word: 'approved' },
   rejected: { tone: 'bad', word: 'rejected' },
