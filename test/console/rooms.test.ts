@@ -17,6 +17,7 @@ const FOLDER = process.env.SCREENSHOTS
 
 /** What the pages of single things are opened with; filled before the tests. */
 const ids = { record: '', event: '', upload: '', execution: '' }
+const ids = { record: '', event: '', upload: '', job: '' }
 
 /** Path, and the heading that shows that the page is there with its content. */
 const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
@@ -40,6 +41,14 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/playbooks/greeting', 'greeting'],
   ['/playbooks/greeting?tab=text', 'greeting'],
   ['/playbooks/greeting?tab=versions', 'greeting'],
+  ['/jobs', 'Jobs'],
+  [() => `/jobs/${ids.job}`, 'send_mail'],
+  ['/dead-letters', 'Dead letters'],
+  ['/schedules', 'Schedules'],
+  ['/health', 'Health'],
+  ['/settings/datasets?dataset=ads', 'Settings'],
+  ['/settings/webhooks', 'Settings'],
+  ['/settings/limits', 'Settings'],
 ]
 
 /** Together they show both widths and both schemes; for pictures all four. */
@@ -81,6 +90,11 @@ beforeAll(async () => {
       perform iu_core.fn_sql_route_dry_run('orders_created');
     end $$`)
   await stagedoor.sql(`insert into public.orders values (1, 'a'), (2, 'b')`)
+  const job = { job_kind: 'send_mail', workspace_id: workspace }
+  const enqueued = await stagedoor.sql<{ id: string }>('select id from iu_core.fn_job_enqueue_batch($1) id', [
+    JSON.stringify([job]),
+  ])
+  ids.job = enqueued[0]!.id
   const record = await call<{ staging_record_id: string }>('operator', 'POST', '/staging', {
     workspace_id: workspace,
     staging_kind: 'review_package',
