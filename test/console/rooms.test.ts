@@ -16,8 +16,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const FOLDER = process.env.SCREENSHOTS
 
 /** What the pages of single things are opened with; filled before the tests. */
-const ids = { record: '', event: '', upload: '', execution: '' }
-const ids = { record: '', event: '', upload: '', job: '' }
+const ids = { record: '', event: '', upload: '', execution: '', job: '' }
 
 /** Path, and the heading that shows that the page is there with its content. */
 const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
