@@ -21,12 +21,8 @@ export const PAGES: readonly Page[] = [
   { path: '/', title: 'Overview', lazy: () => import('./overview/overview.tsx').then((m) => m.Overview) },
 
   // Held: changes, uploads, records
-  {
-    path: '/changes',
-    title: 'Changes',
-    stage: 'held',
-    lazy: () => import('./review/review-page.tsx').then((m) => m.ReviewPage),
-  },
+  { path: '/changes', title: 'Changes', stage: 'held', lazy: () => import('./changes/changes-page.tsx') },
+  { path: '/changes/:number', title: 'Change', lazy: () => import('./changes/change-page.tsx') },
   {
     path: '/uploads',
     title: 'Uploads',

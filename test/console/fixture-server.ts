@@ -238,6 +238,8 @@ export function upload(id: number, name: string, changes: Record<string, unknown
     created_at: at,
     staged_at: at,
     planned_at: at,
+    change: null,
+    undo_reason: null,
     promotion_failures: [],
     promotion_failure_count: 0,
     ...changes,
@@ -353,6 +355,7 @@ function answer(state: FixtureState, { method, path, query, cookie, csrf, sent }
     const uploads = all.slice(0, limit)
     return { status: 200, body: { uploads, people: state.people, next: all.length > limit ? 'next' : null } }
   }
+  if (path === '/api/v1/changes') return { status: 200, body: { changes: [], next: null, people: {} } }
   if (path === '/api/v1/staging') return listed('records', state.records, query)
   if (path === '/api/v1/jobs') return listed('jobs', state.jobs.filter(matches('status', query)), query)
   if (path === '/api/v1/executions')

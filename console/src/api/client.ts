@@ -1,5 +1,6 @@
 import { learnNames } from '../people.ts'
 import { type AccessApi, createAccessApi } from './access.ts'
+import { type ChangesApi, createChangesApi } from './changes.ts'
 import { type ConsumersApi, createConsumersApi } from './consumers.ts'
 import { createDocsApi, type DocsApi } from './docs.ts'
 import { createExecutionsApi, type ExecutionsApi } from './executions.ts'
@@ -56,6 +57,7 @@ export interface Api {
   deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
+  readonly changes: ChangesApi
   readonly consumers: ConsumersApi
   readonly executions: ExecutionsApi
   readonly playbooks: PlaybooksApi
@@ -98,6 +100,7 @@ export function createApi(token?: string): Api {
     searchWaiting: () => request('/search/waiting'),
     deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
+    changes: createChangesApi(request),
     consumers: createConsumersApi(request),
     executions: createExecutionsApi(request),
     playbooks: createPlaybooksApi(request),

@@ -1,9 +1,14 @@
 import { useEffect, useState } from 'react'
 import { asFailure, type Failure } from '../api/failure.ts'
 import type { RecordedEvent, StagingRecord } from '../api/types.ts'
+import { ChangeHead } from '../changes/change-head.tsx'
+import { Conversation } from '../changes/conversation.tsx'
+import { ReviewersCard } from '../changes/reviewers-card.tsx'
+import { useChange } from '../changes/use-change.ts'
 import { Lost } from '../frame/page-head.tsx'
 import { useSystem } from '../live/system.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { indentJson } from '../parts/json-text.ts'
@@ -20,6 +25,8 @@ import './records.css'
 /** One staging record: what is in it, and the decision. */
 export function RecordPage({ params }: { params: Readonly<Record<string, string>> }) {
   const { record, failure, take } = useRecord(params.id ?? '')
+  const change = useChange(record?.workspace_id ?? null, record?.change ?? null)
+  const again = () => void change.refresh()
   useEffect(() => {
     if (record) document.title = `${record.purpose} · Stagedoor`
   }, [record])
@@ -49,14 +56,23 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
       <Head record={record} />
       <div className="upload-columns">
         <div className="stack">
+          {change.data && <ChangeHead change={change.data} changed={again} />}
           <FailureNote failure={failure} />
           {record.staging_kind === 'mark_manifest' && record.payload_type === 'manifest_json' && (
             <MarkingCard id={record.staging_record_id} />
           )}
           <PartsCard record={record} />
+          {change.data && (
+            <Card id="conversation" title="Conversation">
+              <Conversation change={change.data} changed={again} />
+            </Card>
+          )}
           <History record={record} />
         </div>
-        <RecordDecision record={record} take={take} />
+        <div className="stack">
+          <RecordDecision record={record} take={take} />
+          {change.data && <ReviewersCard change={change.data} changed={again} />}
+        </div>
       </div>
     </>
   )

@@ -1,5 +1,7 @@
 import { type KeyboardEvent, useRef, useState } from 'react'
+import type { Change } from '../api/changes.ts'
 import type { Dataset, UploadDetail } from '../api/upload-types.ts'
+import { Conversation } from '../changes/conversation.tsx'
 import { count, counted } from '../parts/format.ts'
 import { useParameter } from '../route.ts'
 import { HistoryTab } from './history-tab.tsx'
@@ -12,6 +14,10 @@ import { invalidText } from './state.ts'
 
 interface Props {
   readonly upload: UploadDetail
+  /** Undefined: not read yet, or a dry run, which has none. */
+  readonly change: Change | undefined
+  /** Something of the change was changed: read it again. */
+  changed(): void
   take(upload: UploadDetail): void
   readonly dataset: Dataset | undefined
   /** These three: see ProblemsTab. */
@@ -20,10 +26,10 @@ interface Props {
   saved(): void
 }
 
-const TABS = ['plan', 'problems', 'rows', 'lineage', 'history'] as const
+const TABS = ['plan', 'conversation', 'problems', 'rows', 'lineage', 'history'] as const
 type Tab = (typeof TABS)[number]
 
-export function Tabs({ upload, take, dataset, toFirst, toSave, saved }: Props) {
+export function Tabs({ upload, change, changed, take, dataset, toFirst, toSave, saved }: Props) {
   const [asked, setTab] = useParameter('tab')
   // The tab stays: correcting the last invalid line must not switch the tab while a person works in it.
   const [first] = useState(() => firstTab(upload))
@@ -56,12 +62,25 @@ export function Tabs({ upload, take, dataset, toFirst, toSave, saved }: Props) {
           >
             {one[0]?.toUpperCase() + one.slice(1)}
             <TabCount tab={one} upload={upload} />
+            {one === 'conversation' && change !== undefined && change.comment_count > 0 && (
+              <span className="tiny"> {count(change.comment_count)}</span>
+            )}
             {one === 'problems' && unsaved > 0 && <span className="tiny"> · {unsaved} unsaved</span>}
           </button>
         ))}
       </div>
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'plan' && <PlanTab upload={upload} dataset={dataset} />}
+        {tab === 'plan' && <PlanTab upload={upload} change={change} dataset={dataset} />}
+        {tab === 'conversation' &&
+          (change === undefined ? (
+            <p className="empty">
+              {upload.change === null
+                ? 'A dry run is not reviewed, so nobody talks about it here.'
+                : 'Loading…'}
+            </p>
+          ) : (
+            <Conversation change={change} changed={changed} />
+          ))}
         {tab === 'problems' && (
           <ProblemsTab upload={upload} take={take} toFirst={toFirst} toSave={toSave} saved={saved} />
         )}

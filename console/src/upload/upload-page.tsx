@@ -1,6 +1,10 @@
 import { useEffect, useState } from 'react'
 import { ApiProblem, type Failure } from '../api/failure.ts'
 import type { UploadDetail } from '../api/upload-types.ts'
+import { ChangeHead } from '../changes/change-head.tsx'
+import { ReviewersCard } from '../changes/reviewers-card.tsx'
+import { RiskCard } from '../changes/risk-card.tsx'
+import { useChange } from '../changes/use-change.ts'
 import { Lost } from '../frame/page-head.tsx'
 import { useSystem } from '../live/system.tsx'
 import { Ago } from '../parts/ago.tsx'
@@ -71,12 +75,15 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   const readable = upload.line_count !== null && upload.status !== 'reading'
   const state: State =
     stale.plan === undefined ? stateOf(upload) : { tone: 'stale', word: 'plan is out of date' }
+  const change = useChange(upload.workspace_id, upload.change)
+  const again = () => void change.refresh()
   return (
     <>
       <Head upload={upload} state={state} />
       <Steps upload={upload} progress={live.progress} stale={stale.plan !== undefined} />
       <div className="upload-columns">
         <div className="stack">
+          {change.data && <ChangeHead change={change.data} changed={again} />}
           <PromotionFailed upload={upload} />
           {stale.plan && <StaleCard plan={stale.plan} upload={upload} />}
           <section className="card upload-work" aria-label="What is in it">
@@ -84,6 +91,8 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
             {readable ? (
               <Tabs
                 upload={upload}
+                change={change.data}
+                changed={again}
                 take={live.take}
                 dataset={dataset}
                 toFirst={toFirst}
@@ -95,22 +104,28 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
             )}
           </section>
         </div>
-        <DecisionCard
-          upload={upload}
-          take={live.take}
-          dataset={dataset}
-          loaded={loaded}
-          stale={stale}
-          correct={() => {
-            setTab('problems')
-            setToFirst(toFirst + 1)
-          }}
-          saving={toSave}
-          save={() => {
-            setTab('problems')
-            setToSave(true)
-          }}
-        />
+        <div className="stack">
+          <DecisionCard
+            upload={upload}
+            take={live.take}
+            dataset={dataset}
+            loaded={loaded}
+            stale={stale}
+            correct={() => {
+              setTab('problems')
+              setToFirst(toFirst + 1)
+            }}
+            saving={toSave}
+            save={() => {
+              setTab('problems')
+              setToSave(true)
+            }}
+          />
+          {change.data && upload.approval_required && <ReviewersCard change={change.data} changed={again} />}
+          {upload.status === 'planned' && upload.plan_digest !== null && (
+            <RiskCard upload={upload.upload_id} digest={upload.plan_digest} />
+          )}
+        </div>
       </div>
     </>
   )

@@ -1,5 +1,7 @@
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
+import type { Change } from '../../api/changes.ts'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import { RowThreads } from '../../changes/row-threads.tsx'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { counted } from '../../parts/format.ts'
@@ -17,9 +19,15 @@ const PAGE = 200
 /** With the library that draws it: loaded when somebody looks at a column of figures. */
 const Distribution = lazy(() => import('./distribution.tsx'))
 
-export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
+interface Props {
+  readonly upload: UploadDetail
+  readonly change: Change | undefined
+  readonly dataset: Dataset | undefined
+}
+
+export function PlanTab({ upload, change, dataset }: Props) {
   if (upload.plan_digest !== null && upload.plan_totals !== null) {
-    return <Planned key={upload.plan_digest} upload={upload} dataset={dataset} />
+    return <Planned key={upload.plan_digest} upload={upload} change={change} dataset={dataset} />
   }
   return (
     <div className="empty">
@@ -33,7 +41,7 @@ export function PlanTab({ upload, dataset }: { upload: UploadDetail; dataset: Da
   )
 }
 
-function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset | undefined }) {
+function Planned({ upload, change, dataset }: Props) {
   const { api } = useSession()
   const totals = upload.plan_totals ?? {}
   const { filter, change: setFilter, line, isSplit, setSplit, showAll } = usePlanView(upload)
@@ -100,6 +108,9 @@ function Planned({ upload, dataset }: { upload: UploadDetail; dataset: Dataset |
       </PlanFilters>
       {row_type !== undefined && column !== undefined && figures.has(column) && (
         <DistributionOf key={`${row_type} ${column}`} upload={id} rowType={row_type} column={column} />
+      )}
+      {line !== undefined && row_type !== undefined && change !== undefined && (
+        <RowThreads change={change} rowType={row_type} line={line} columns={known} />
       )}
       <Grid
         label="Rows of the plan"

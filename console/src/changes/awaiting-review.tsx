@@ -1,6 +1,5 @@
 import type { StagingSummary } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
-import { PageHead } from '../frame/page-head.tsx'
 import { usePendingWork } from '../live/pending-work.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
@@ -14,33 +13,30 @@ import { ReviewChip } from './review-chip.tsx'
 import '../records/records.css'
 
 /** What waits for a decision, the oldest first: it has waited longest. */
-export function ReviewPage() {
+export function AwaitingReview() {
   const pendingWork = usePendingWork()
   const { data, failure } = pendingWork
   const uploads = data?.waiting.toReversed() ?? []
   const records = data?.records.toReversed() ?? []
   const clients = useClientNames(uploads)
   return (
-    <>
-      <PageHead title="Changes" />
-      <div className="stack">
-        <Card
-          id="waiting-uploads"
-          title="Uploads awaiting review"
-          aside={data && <Counted many={uploads.length} more={data.moreWaiting} what="upload" />}
-        >
-          <FailureNote failure={failure} />
-          {data === undefined && failure === undefined && <p className="empty">Loading…</p>}
-          {data !== undefined && uploads.length === 0 && <NothingWaits others={records.length > 0} />}
-          <ul className="lines queue">
-            {uploads.map((upload) => (
-              <UploadLine key={upload.upload_id} upload={upload} client={clients[upload.client_id]} />
-            ))}
-          </ul>
-        </Card>
-        {data !== undefined && records.length > 0 && <Records records={records} more={data.moreRecords} />}
-      </div>
-    </>
+    <div className="stack">
+      <Card
+        id="waiting-uploads"
+        title="Uploads awaiting review"
+        aside={data && <Counted many={uploads.length} more={data.moreWaiting} what="upload" />}
+      >
+        <FailureNote failure={failure} />
+        {data === undefined && failure === undefined && <p className="empty">Loading…</p>}
+        {data !== undefined && uploads.length === 0 && <NothingWaits others={records.length > 0} />}
+        <ul className="lines queue">
+          {uploads.map((upload) => (
+            <UploadLine key={upload.upload_id} upload={upload} client={clients[upload.client_id]} />
+          ))}
+        </ul>
+      </Card>
+      {data !== undefined && records.length > 0 && <Records records={records} more={data.moreRecords} />}
+    </div>
   )
 }
 

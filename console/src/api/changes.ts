@@ -1,0 +1,98 @@
+import { learnNames } from '../people.ts'
+import { query } from './query.ts'
+import type { Request } from './request.ts'
+import type { components } from './types.generated.ts'
+import type { Answer } from './types.ts'
+
+export type ChangeSummary = components['schemas']['ChangeSummary']
+export type Change = components['schemas']['ChangeDetail']
+export type ChangeComment = components['schemas']['ChangeComment']
+export type ChangeEntry = components['schemas']['ChangeHistoryEntry']
+export type ReviewStanding = components['schemas']['ReviewStanding']
+export type UploadRisk = Answer<'getUploadRisk'>
+export type ChangeReviews = Answer<'listChangeReviews'>
+export type ReviewPolicies = Answer<'listReviewPolicies'>
+
+/** A change is named by its number in a workspace. */
+export interface ChangeName {
+  readonly workspace: string
+  readonly number: number
+}
+
+export interface NewComment {
+  readonly body: string
+  readonly reply_to?: string
+  readonly row_type?: string
+  readonly line?: number
+  readonly column?: string
+}
+
+export interface ChangesApi {
+  list(asked: object): Promise<{ changes: ChangeSummary[]; next: string | null }>
+  /** Without a workspace: one's own change with this number; refused where several workspaces have it. */
+  find(number: string, workspace?: string): Promise<Change>
+  edit(name: ChangeName, edit: { title?: string; description?: string; labels?: string[] }): Promise<Change>
+  setReviewers(name: ChangeName, reviewers: readonly string[], groups: readonly string[]): Promise<Change>
+  history(name: ChangeName): Promise<{ history: ChangeEntry[]; next: string | null }>
+  comments(name: ChangeName): Promise<{ comments: ChangeComment[]; next: string | null }>
+  comment(name: ChangeName, comment: NewComment): Promise<unknown>
+  editComment(name: ChangeName, id: string, body: string): Promise<unknown>
+  deleteComment(name: ChangeName, id: string): Promise<unknown>
+  setResolved(name: ChangeName, id: string, isResolved: boolean): Promise<unknown>
+  reviews(name: ChangeName): Promise<ChangeReviews>
+  review(
+    name: ChangeName,
+    review: {
+      verdict: 'approve' | 'request_changes' | 'comment' | 'withdraw'
+      digest?: string
+      body?: string
+    },
+  ): Promise<ReviewStanding>
+  groups(workspace: string): Promise<Answer<'listGroups'>>
+  risk(upload: string): Promise<UploadRisk>
+}
+
+export function createChangesApi(request: Request): ChangesApi {
+  const at = ({ workspace, number }: ChangeName, rest = '', more: object = {}) =>
+    `/changes/${number}${rest}?${query({ workspace_id: workspace, ...more })}`
+  const named = async <T extends { people: Record<string, string> }>(answer: Promise<T>): Promise<T> => {
+    const got = await answer
+    learnNames(got.people)
+    return got
+  }
+  return {
+    list: (asked) =>
+      named(
+        request<{ changes: ChangeSummary[]; next: string | null; people: Record<string, string> }>(
+          `/changes?${query(asked)}`,
+        ),
+      ),
+    find: (number, workspace) =>
+      named(request<Change>(`/changes/${encodeURIComponent(number)}?${query({ workspace_id: workspace })}`)),
+    edit: (name, edit) => named(request<Change>(at(name), { method: 'PATCH', body: edit })),
+    setReviewers: (name, reviewers, groups) =>
+      named(request<Change>(at(name, '/reviewers'), { method: 'PUT', body: { reviewers, groups } })),
+    history: (name) =>
+      named(
+        request<{ history: ChangeEntry[]; next: string | null; people: Record<string, string> }>(
+          at(name, '/history', { limit: 500 }),
+        ),
+      ),
+    comments: (name) =>
+      named(
+        request<{ comments: ChangeComment[]; next: string | null; people: Record<string, string> }>(
+          at(name, '/comments', { limit: 500 }),
+        ),
+      ),
+    comment: (name, body) => request(at(name, '/comments'), { method: 'POST', body }),
+    editComment: (name, id, body) =>
+      request(at(name, `/comments/${id}`), { method: 'PATCH', body: { body } }),
+    deleteComment: (name, id) => request(at(name, `/comments/${id}`), { method: 'DELETE' }),
+    setResolved: (name, id, isResolved) =>
+      request(at(name, `/comments/${id}/${isResolved ? 'resolve' : 'reopen'}`), { method: 'POST' }),
+    reviews: (name) => named(request<ChangeReviews>(at(name, '/reviews'))),
+    review: (name, review) => request(at(name, '/review'), { method: 'POST', body: review }),
+    groups: (workspace) => request(`/groups?${query({ workspace_id: workspace })}`),
+    risk: (upload) => request(`/uploads/${upload}/risk`),
+  }
+}

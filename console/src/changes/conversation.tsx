@@ -1,0 +1,96 @@
+import type { ReactNode } from 'react'
+import type { Change, ChangeEntry } from '../api/changes.ts'
+import { useLiveQuery } from '../live/live.tsx'
+import { Ago } from '../parts/ago.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { Person } from '../parts/person.tsx'
+import { CHANGE_STATES } from './change-status.ts'
+import { CommentForm, ThreadView, threadsOf } from './comments.tsx'
+import { nameOf } from './use-change.ts'
+import './changes.css'
+
+/** What was said and what happened, in order of time. */
+export function Conversation({ change, changed }: { change: Change; changed(): void }) {
+  const name = nameOf(change)
+  const key = ['changes', change.workspace_id, change.number] as const
+  const comments = useLiveQuery([...key, 'comments'], (api) => api.changes.comments(name))
+  const history = useLiveQuery([...key, 'history'], (api) => api.changes.history(name))
+  const again = () => {
+    void comments.refresh()
+    void history.refresh()
+    changed()
+  }
+  const threads = threadsOf(comments.data?.comments ?? [])
+  const entries = (history.data?.history ?? []).filter(({ what }) => what in WORDS)
+  const items = [
+    ...threads.map((thread) => ({
+      at: thread.first.created_at,
+      key: thread.first.comment_id,
+      content: <ThreadView change={change} thread={thread} changed={again} />,
+    })),
+    ...entries.map((entry) => ({ at: entry.at, key: `h${entry.seq}`, content: <Entry entry={entry} /> })),
+  ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+  const isCut = comments.data?.next != null || history.data?.next != null
+  return (
+    <div className="conversation">
+      <FailureNote failure={comments.failure ?? history.failure} />
+      {comments.loading && <p className="empty">Loading…</p>}
+      <ol>
+        {items.map(({ key: itemKey, content }) => (
+          <li key={itemKey}>{content}</li>
+        ))}
+      </ol>
+      {isCut && (
+        <p className="muted">
+          There is more than the first 500: <code>stagedoor change comments '#{change.number}'</code>
+        </p>
+      )}
+      {change.may.comment && <CommentForm change={change} label="Comment" changed={again} />}
+    </div>
+  )
+}
+
+/** What of the history is told here; comments stand for themselves. */
+const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
+  opened: () => 'opened this change',
+  status: ({ to }) => <>made it {wordOf(to)}</>,
+  planned: ({ digest }) => (
+    <>
+      made another plan <code>{String(digest ?? '').slice(0, 8)}</code>
+    </>
+  ),
+  titled: () => 'changed the title',
+  described: () => 'changed the description',
+  labelled: () => 'changed the labels',
+  review_requested: () => 'asked for a review',
+  reviewed: ({ verdict }) => (
+    <>
+      {verdict === 'approve' ? 'approved' : verdict === 'request_changes' ? 'requested changes' : 'reviewed'}
+    </>
+  ),
+  review_dismissed: ({ reason }) => (
+    <>: a review no longer counts{typeof reason === 'string' && <span className="muted"> ({reason})</span>}</>
+  ),
+  thread_resolved: () => 'resolved a thread',
+  thread_reopened: () => 'reopened a thread',
+}
+
+function wordOf(status: unknown): string {
+  return (
+    (CHANGE_STATES as Record<string, { word: string }>)[String(status)]?.word.toLowerCase() ?? String(status)
+  )
+}
+
+function Entry({ entry }: { entry: ChangeEntry }) {
+  return (
+    <p className="entry">
+      <b>
+        <Person id={entry.actor} />
+      </b>{' '}
+      {WORDS[entry.what]?.(entry.detail)}{' '}
+      <span className="tiny">
+        <Ago at={entry.at} />
+      </span>
+    </p>
+  )
+}
