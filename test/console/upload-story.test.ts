@@ -236,7 +236,7 @@ describe('the story of an upload', () => {
     const stage = (name: string) =>
       page.locator('.stage').filter({ has: page.getByRole('heading', { name }) })
     await expect.poll(() => seen(stage('Production'))).toMatch(/\d+\s+rows? promoted/)
-    await expect.poll(() => seen(stage('Staging'))).toMatch(/\d+\s+uploads?/)
+    await expect.poll(() => seen(stage('Held'))).toMatch(/\d+\s+uploads?/)
     expect(await seen(page.locator('body'))).not.toMatch(/not built/i)
   })
 })

@@ -31,9 +31,12 @@ type Tab = (typeof TABS)[number]
 
 export function Tabs({ upload, change, changed, take, dataset, toFirst, toSave, saved }: Props) {
   const [asked, setTab] = useParameter('tab')
-  // The tab stays: correcting the last invalid line must not switch the tab while a person works in it.
-  const [first] = useState(() => firstTab(upload))
-  const tab = TABS.find((one) => one === asked) ?? first
+  // The tab stays: correcting the last invalid line must not switch the tab while a person works in it. Until there is a plan, or the
+  // reason why there is none, nobody knows which one it is.
+  const [first, setFirst] = useState<Tab>()
+  const isKnown = upload.status !== 'staged' || upload.plan_refusal !== null
+  if (first === undefined && isKnown) setFirst(firstTab(upload))
+  const tab = TABS.find((one) => one === asked) ?? first ?? firstTab(upload)
   const list = useRef<HTMLDivElement>(null)
   const unsaved = useDraftCount(upload.upload_id)
 
