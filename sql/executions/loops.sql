@@ -161,7 +161,9 @@ begin
   end if;
   select coalesce(s.context -> 'collection',
                   (select b.body from noetl.result_ref r join noetl.result_body b on b.ref_id = r.ref_id
-                    where r.ref_id = regexp_replace(s.context ->> 'collection_ref', '^.*/', '')::bigint and r.bytes <= c_most_bytes))
+                    where r.ref_id = regexp_replace(s.context ->> 'collection_ref', '^.*/', '')::bigint and r.bytes <= c_most_bytes
+                      -- As by fn_result_read: agents read no stored results.
+                      and not pg_has_role(iu_core.fn_caller_role(), 'stagedoor_agent', 'usage')))
     into v_collection
     from noetl.event s
    where s.execution_id = p_execution_id and s.meta ->> 'loop_id' = p_loop_id and s.event_type = 'loop.started';

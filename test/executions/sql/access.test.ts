@@ -140,7 +140,11 @@ it('refuses every function for engines to people', async () => {
     'noetl.fn_execution_pause(bigint)',
     'noetl.fn_execution_rerun(bigint,text,integer)',
     'noetl.fn_execution_resume(bigint)',
+    // These three ask first whether the caller may read the workspace.
+    'noetl.fn_execution_running(bigint,integer)',
     'noetl.fn_execution_start(text,jsonb,uuid,integer,text)',
+    'noetl.fn_execution_starting(bigint)',
+    'noetl.fn_loop_items(bigint,text,text,integer,integer)',
     // With the caller's own rights to the log.
     'noetl.fn_loop_progress(bigint,text)',
     'noetl.fn_result_read(bigint)',
@@ -148,6 +152,8 @@ it('refuses every function for engines to people', async () => {
     'noetl.fn_snowflake_floor(timestamp with time zone)',
     'noetl.fn_snowflake_time(bigint)',
   ])
+  for (const call of ['fn_execution_running($1)', 'fn_execution_starting($1)', `fn_loop_items($1, '7')`])
+    expect(await sqlstateOf(as(stranger, `select noetl.${call}`, [execution])), call).toBe('SD803')
   for (const call of [
     `noetl.fn_engine_register('x', true, true)`,
     'noetl.fn_engine_heartbeat(gen_random_uuid())',
@@ -176,4 +182,25 @@ it('lets back-end code read every table, and write none but through functions', 
       expect(await sqlstateOf(engines.rows(sql)), sql).toBe('42501')
     }
   }
+})
+
+it('shows an item of a stored collection to members, and to agents only that there is one', async () => {
+  const [{ seq }] = (await db.owner<{ seq: number }>(
+    'select max(seq) as seq from noetl.event where execution_id = $1',
+    [execution],
+  )) as [{ seq: number }]
+  await db.owner(
+    `with ref as (
+       insert into noetl.result_ref (ref_id, execution_id, store_tier, content_hash, bytes) values (99, $1::bigint, 'db', '', 20) returning ref_id
+     ), body as (insert into noetl.result_body (ref_id, body) select ref_id, '["first"]' from ref)
+     insert into noetl.event (execution_id, event_id, seq, event_type, catalog_id, node_id, node_name, current_index, meta, context)
+     values ($1::bigint, 9223372036854775000, $2::int + 1, 'loop.started', 1, 'each#1', 'each', 0, '{"loop_id": "7", "collection_size": 1}',
+             '{"collection_ref": "stagedoor://results/99"}'),
+            ($1::bigint, 9223372036854775001, $2::int + 2, 'loop.shard.enqueued', 1, 'each#1', 'each', 0,
+             '{"loop_id": "7", "shard_id": "s", "command_id": "c"}', null)`,
+    [execution, seq],
+  )
+  const ITEMS = `select index, item, status from noetl.fn_loop_items($1, '7')`
+  expect(await as(viewer, ITEMS, [execution])).toEqual([{ index: 0, item: 'first', status: 'open' }])
+  expect(await as(agent, ITEMS, [execution])).toEqual([{ index: 0, item: null, status: 'open' }])
 })

@@ -250,7 +250,11 @@ describe('access control', () => {
     const id = await started()
     await engines.ended(id)
     const token = await api.token(stranger)
-    expect((await api.get('/api/v1/executions', token)).body).toEqual({ executions: [], next: null })
+    expect((await api.get('/api/v1/executions', token)).body).toEqual({
+      executions: [],
+      people: {},
+      next: null,
+    })
     for (const path of ['', '/events', '/result']) {
       expect(await api.get(`/api/v1/executions/${id}${path}`, token)).toMatchObject({ status: 404 })
     }

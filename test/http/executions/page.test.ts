@@ -175,7 +175,11 @@ it('shows what a process runs now, and the graph without the playbook where that
     { step: 'load', worker: 'worker-b', attempt: 1 },
     { step: 'load', worker: 'worker-b', attempt: 1 },
   ])
-  const graph = await get<Graph>(`/executions/${id}/graph`)
+  // What runs is known at once, the loop when it is projected.
+  const graph = await until('the loop is projected', async () => {
+    const shown = await get<Graph>(`/executions/${id}/graph`)
+    return shown.nodes[1]?.loop ? shown : undefined
+  })
   expect(graph.definition).toBeNull()
   expect(graph.nodes.map(({ step }) => step)).toEqual(['orders', 'load'])
   const loop = `/executions/${id}/loops/${graph.nodes[1]!.loop!.loop_id}/items`
