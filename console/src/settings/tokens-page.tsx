@@ -80,11 +80,13 @@ function Tokens({ workspace }: { workspace: string }) {
             </div>
           )}
         </div>
-        <p className="card-foot tiny">
-          A machine decides nothing: no token can approve or administer. Whoever creates a token cannot
-          approve what it submits. Tokens for job executors and for the whole installation come from{' '}
-          <code>stagedoor token create</code>.
-        </p>
+        <div className="card-foot">
+          <p className="tiny">
+            A machine decides nothing: no token can approve or administer. Whoever creates a token cannot
+            approve what it submits. Tokens for job executors and for the whole installation come from{' '}
+            <code>stagedoor token create</code>.
+          </p>
+        </div>
       </Card>
       <Card id="tokens" title="Tokens of this workspace">
         <FailureNote failure={list.failure} />
