@@ -82,10 +82,10 @@ function SessionRow({ session, busy, end }: { session: OwnSession; busy: boolean
         <span title={session.user_agent}>{browserName(session.user_agent)}</span>
         {session.current && <b> (this one)</b>}
       </td>
-      <td>
+      <td data-label="signed in">
         <Ago at={session.created_at} /> with {WAYS[session.provider] ?? session.provider}
       </td>
-      <td>
+      <td data-label="last use">
         <Ago at={session.last_seen_at} />
       </td>
       <td className="is-figures">

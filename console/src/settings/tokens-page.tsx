@@ -155,11 +155,11 @@ function TokenRow({ token, revoke }: { token: MachineToken; revoke(): void }) {
       <td className="settings-id">
         <b>{token.name}</b>
       </td>
-      <td>
+      <td data-label="may">
         {token.role}
         {token.read_only && ', read only'}
       </td>
-      <td>{token.last_used_at === null ? 'never' : <Ago at={token.last_used_at} />}</td>
+      <td data-label="last use">{token.last_used_at === null ? 'never' : <Ago at={token.last_used_at} />}</td>
       <td>
         {token.revoked_at !== null ? (
           <Chip tone="stale">revoked</Chip>
@@ -169,7 +169,7 @@ function TokenRow({ token, revoke }: { token: MachineToken; revoke(): void }) {
           <Chip tone="ok">until {day.format(new Date(token.expires_at))}</Chip>
         )}
       </td>
-      <td>
+      <td data-label="created">
         <Ago at={token.created_at} /> by <Person id={token.created_by} />
       </td>
       <td className="is-figures">
