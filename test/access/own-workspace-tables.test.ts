@@ -76,6 +76,29 @@ it('gives members without a role column viewing, and more where our mapping says
   expect(await roleOf(database, ada, 'read', 'authenticated')).toBe('viewer')
   expect(await sqlstateOf(roleOf(database, ada, 'stage', 'authenticated'))).toBe('SD202')
   expect(await roleOf(database, grace, 'review', 'stagedoor_reviewer')).toBe('reviewer')
+
+  // An administrator changes roles, in our mapping; members come and go where the owner of the table says.
+  await map(database, ada, 'admin')
+  const asAda = (sql: string) => ask(database, ada, 'stagedoor_reviewer', sql)
+  await asAda(`select iu_core.fn_member_set('${WORKSPACE}', '${grace}', 'operator')`)
+  expect(await roleOf(database, grace, 'operate', 'authenticated')).toBe('operator')
+  for (const refused of [
+    `select iu_core.fn_member_set('${WORKSPACE}', '${randomUUID()}', 'operator')`,
+    `select iu_core.fn_member_delete('${WORKSPACE}', '${grace}')`,
+    `select iu_core.fn_invitation_create('${WORKSPACE}', '${'a'.repeat(64)}', 'Eve', 'viewer')`,
+  ])
+    expect(await sqlstateOf(asAda(refused))).toBe('SD207')
+  expect(await sqlstateOf(asAda(`select iu_core.fn_member_set('${WORKSPACE}', '${ada}', 'viewer')`))).toBe(
+    'SD206',
+  )
+  // A machine token needs no row of theirs.
+  await asAda(
+    `select iu_core.fn_machine_token_create('${WORKSPACE}', '${'a'.repeat(64)}', 'export', 'viewer', '1 day')`,
+  )
+  const [token] = await asAda(`select subject from iu_core.fn_machine_token_list('${WORKSPACE}')`)
+  expect(await roleOf(database, (token as { subject: string }).subject, 'read', 'authenticated')).toBe(
+    'viewer',
+  )
 })
 
 it('takes user ids that are text, keeps role names that are ours and maps the others, behind their row security', async () => {

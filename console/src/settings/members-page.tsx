@@ -215,11 +215,11 @@ function Invitations({ workspace }: { workspace: string }) {
               {list.data.invitations.map((one) => (
                 <tr key={one.invitation_id}>
                   <td className="settings-id">{one.invitee}</td>
-                  <td>{one.role}</td>
+                  <td data-label="role">{one.role}</td>
                   <td>
                     <Chip tone={TONES[one.status]}>{one.status}</Chip>
                   </td>
-                  <td>
+                  <td data-label="invited">
                     <Ago at={one.created_at} /> by <Person id={one.created_by} />
                   </td>
                   <td className="is-figures">

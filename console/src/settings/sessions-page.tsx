@@ -77,13 +77,13 @@ function SessionRow({ session, busy, end }: { session: OwnSession; busy: boolean
   return (
     <tr>
       <td className="settings-agent">
-        {session.current && <b>This browser. </b>}
-        {session.user_agent || 'unknown'}
+        <span title={session.user_agent}>{browserName(session.user_agent)}</span>
+        {session.current && <b> (this one)</b>}
       </td>
-      <td>
+      <td data-label="signed in">
         <Ago at={session.created_at} /> with {WAYS[session.provider] ?? session.provider}
       </td>
-      <td>
+      <td data-label="last use">
         <Ago at={session.last_seen_at} />
       </td>
       <td className="is-figures">
@@ -95,4 +95,27 @@ function SessionRow({ session, busy, end }: { session: OwnSession; busy: boolean
       </td>
     </tr>
   )
+}
+
+/** What a browser says of itself is long, and most of it is about other browsers. The whole text is in the title. */
+function browserName(agent: string): string {
+  const first = (names: Record<string, string>) =>
+    Object.entries(names).find(([word]) => agent.includes(word))?.[1]
+  const browser = first({
+    'Edg/': 'Edge',
+    'OPR/': 'Opera',
+    'Firefox/': 'Firefox',
+    'Chrome/': 'Chrome',
+    'Safari/': 'Safari',
+  })
+  const system = first({
+    Android: 'Android',
+    iPhone: 'iPhone',
+    iPad: 'iPad',
+    Windows: 'Windows',
+    'Mac OS': 'macOS',
+    Linux: 'Linux',
+  })
+  if (browser === undefined) return agent === '' ? 'unknown' : agent.slice(0, 60)
+  return system === undefined ? browser : `${browser} on ${system}`
 }

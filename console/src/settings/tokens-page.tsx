@@ -77,11 +77,13 @@ function Tokens({ workspace }: { workspace: string }) {
             </div>
           )}
         </div>
-        <p className="card-foot tiny">
-          A machine decides nothing: no token can approve or administer. Whoever creates a token cannot
-          approve what it submits. Tokens for job executors and for the whole installation come from{' '}
-          <code>stagedoor token create</code>.
-        </p>
+        <div className="card-foot">
+          <p className="tiny">
+            A machine decides nothing: no token can approve or administer. Whoever creates a token cannot
+            approve what it submits. Tokens for job executors and for the whole installation come from{' '}
+            <code>stagedoor token create</code>.
+          </p>
+        </div>
       </Card>
       <Card id="tokens" title="Tokens of this workspace">
         <FailureNote failure={list.failure} />
@@ -150,11 +152,11 @@ function TokenRow({ token, revoke }: { token: MachineToken; revoke(): void }) {
       <td className="settings-id">
         <b>{token.name}</b>
       </td>
-      <td>
+      <td data-label="may">
         {token.role}
         {token.read_only && ', read only'}
       </td>
-      <td>{token.last_used_at === null ? 'never' : <Ago at={token.last_used_at} />}</td>
+      <td data-label="last use">{token.last_used_at === null ? 'never' : <Ago at={token.last_used_at} />}</td>
       <td>
         {token.revoked_at !== null ? (
           <Chip tone="stale">revoked</Chip>
@@ -164,7 +166,7 @@ function TokenRow({ token, revoke }: { token: MachineToken; revoke(): void }) {
           <Chip tone="ok">until {day.format(new Date(token.expires_at))}</Chip>
         )}
       </td>
-      <td>
+      <td data-label="created">
         <Ago at={token.created_at} /> by <Person id={token.created_by} />
       </td>
       <td className="is-figures">
