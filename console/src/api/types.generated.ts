@@ -51,6 +51,113 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether this browser is signed in, the token for changes, and how one can sign in */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        /** Sign out in this browser */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with the code of a link, a token or an invitation
+         * @description Answers a session and sets its cookie. `as: token` exchanges a code for a token instead. A code and an invitation are good once.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an invitation is for, before it is accepted */
+        post: operations["showInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a member as whoever you are signed in as */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are signed in */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /** Sign out everywhere */
+        delete: operations["endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign out in another browser of yours */
+        delete: operations["endOneSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/gates": {
         parameters: {
             query?: never;
@@ -71,6 +178,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The checks of this process with what to do about each; for whoever operates a workspace */
+        get: operations["getHealthDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Size of the database and of its largest tables, of the spool, and how far readers of events are behind
+         * @description About all workspaces: for people who administer every workspace, and tokens of service_role.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How large an upload of a workspace may be, how many are read at once, and the limits of the API
+         * @description An administrator of the database changes the limits of uploads: `stagedoor upload limits`. Those of the API are settings of its process.
+         */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -80,6 +244,23 @@ export interface paths {
         };
         /** Events of your workspaces, newest first */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One event */
+        get: operations["getEvent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -108,6 +289,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Anything by its name or id: a few of each kind that you may see
+         * @description A part of the name of an upload, record, unit, playbook or dataset, or the id of anything. Names are looked for among the newest 10,000 of a kind.
+         */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What came lately and what has waited longest, as far as you may see */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lineage": {
         parameters: {
             query?: never;
@@ -117,6 +335,94 @@ export interface paths {
         };
         /** Every promotion that wrote a production row, newest first: which file, which line, who */
         get: operations["getRowLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pages of the documentation, in the order of its contents */
+        get: operations["listDocsPages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-pages/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of the documentation as Markdown; `contents` is the page of contents */
+        get: operations["getDocsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find words in the documentation; never mixed with the units and documents of a workspace */
+        get: operations["searchDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/docs-images/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A picture of the documentation */
+        get: operations["getDocsImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which rooms of the console change, as server-sent events
+         * @description `event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.
+         */
+        get: operations["followChanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -139,6 +445,117 @@ export interface paths {
         get: operations["metrics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is a member of a workspace, and with which role */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/members/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the role or the name of a member, or add somebody whose id is known
+         * @description For administrators. The last administrator of a workspace keeps that role.
+         */
+        put: operations["setMember"];
+        post?: never;
+        /** Remove a member; whoever is in no workspace then is signed out */
+        delete: operations["deleteMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Invitations to a workspace; those that ended are listed for 90 days */
+        get: operations["listInvitations"];
+        put?: never;
+        /** Invite somebody: a link that makes whoever signs in with it a member, once */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The link of an invitation works no more */
+        post: operations["revokeInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens of machines: name, role, expiry and last use; never the token itself */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Create a token for a machine; the answer is the only one that shows it
+         * @description The roles viewer, operator and agent are for one workspace. executor and service act in all of them: only a token of service_role creates those.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The token works no more */
+        post: operations["revokeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -331,6 +748,40 @@ export interface paths {
         };
         /** What files can be uploaded */
         get: operations["listDatasets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One dataset with its declaration: fields, rules, tables */
+        get: operations["getDataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the tables still fit the declaration, and what to do if not; for whoever operates */
+        get: operations["checkDataset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -597,6 +1048,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/plan/distribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the numbers of a column are distributed before and after the plan */
+        get: operations["readPlanDistribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/risk": {
         parameters: {
             query?: never;
@@ -714,6 +1182,23 @@ export interface paths {
         put?: never;
         /** Take a promotion back, if it is still the undo that you saw */
         post: operations["undoUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/downstream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Jobs and executions that follow from the promotion, and who will be told of an undo */
+        get: operations["readUploadDownstream"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1063,6 +1548,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts by kind and state, and throughput and latency over the last hour, day or week
+         * @description Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.
+         */
+        get: operations["getJobStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}": {
         parameters: {
             query?: never;
@@ -1111,9 +1616,46 @@ export interface paths {
         put?: never;
         /**
          * Dead letters back into the queue, under their own ids and with all attempts before them
-         * @description A member names the workspace. Answers the ids of those that were dead letters.
+         * @description A member names the workspace. Say which: ids, a kind, a group of `GET /dead-letters/groups`, all that failed before a time, or what meets several of these. Answers the ids of those that were dead letters.
          */
         post: operations["replayJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Dead letters of your workspaces, those that were enqueued last first */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters grouped by kind and error, the most frequent first
+         * @description An error is grouped by its first line, without ids, times and numbers. The newest 50000 dead letters are grouped; `cut` says whether there are more.
+         */
+        get: operations["groupDeadLetters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1152,7 +1694,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of a kind; what is left out stays
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         patch: operations["updateJobKind"];
         trace?: never;
@@ -1168,7 +1710,7 @@ export interface paths {
         put?: never;
         /**
          * No job of this kind begins until it is resumed; running ones go on
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["pauseJobKind"];
         delete?: never;
@@ -1188,7 +1730,7 @@ export interface paths {
         put?: never;
         /**
          * Jobs of this kind begin again
-         * @description For tokens of service_role: a kind is shared by all workspaces.
+         * @description A kind is shared by all workspaces: for people who operate every workspace, and tokens of service_role.
          */
         post: operations["resumeJobKind"];
         delete?: never;
@@ -1204,7 +1746,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Who works: workers of jobs with the jobs that each runs, and engines of executions
+         * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
+         */
+        get: operations["listWorkers"];
         put?: never;
         /**
          * Register a worker that claims jobs of these kinds, as long as it keeps its lease
@@ -1365,6 +1911,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules/next-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The next times of a cron line, before it is a schedule */
+        get: operations["previewSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/{schedule}": {
         parameters: {
             query?: never;
@@ -1375,13 +1938,13 @@ export interface paths {
         get?: never;
         /**
          * Create a schedule, or update one: a job at every time that its cron line names
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         put: operations["setSchedule"];
         post?: never;
         /**
          * Delete a schedule; jobs that it enqueued stay
-         * @description For tokens of service_role.
+         * @description A schedule is shared by all workspaces: for people who administer every workspace, and tokens of service_role.
          */
         delete: operations["deleteSchedule"];
         options?: never;
@@ -1660,6 +2223,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/{target}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one webhook of the type test; the job says what became of it */
+        post: operations["testWebhookTarget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/playbooks": {
         parameters: {
             query?: never;
@@ -1681,6 +2261,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/playbooks/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Everything that is wrong with a playbook, each with its line; registers nothing
+         * @description Calls are checked against the registered playbooks that you may see.
+         */
+        post: operations["checkPlaybook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/playbooks/{name}": {
         parameters: {
             query?: never;
@@ -1690,6 +2290,43 @@ export interface paths {
         };
         /** One playbook: as it was written, and as it is run */
         get: operations["getPlaybook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of a playbook, newest first */
+        get: operations["listPlaybookVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/playbooks/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed between two versions of a playbook
+         * @description Without `to`: up to the newest. Without `from`: from the version before.
+         */
+        get: operations["diffPlaybook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1756,6 +2393,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many executions there are of each status
+         * @description Of the newest 10,000 that match and that no other execution started.
+         */
+        get: operations["countExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/by-playbook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest execution of each playbook, and how the others did
+         * @description Among the newest 2,000 that no other execution started.
+         */
+        get: operations["listPlaybookRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{id}": {
         parameters: {
             query?: never;
@@ -1802,6 +2479,57 @@ export interface paths {
         };
         /** What happened to an execution: its log, oldest first */
         get: operations["listExecutionHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The steps that an execution entered, the arcs that it took, and its playbook */
+        get: operations["getExecutionGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which process ran which steps and items, and when; and what runs now */
+        get: operations["getExecutionTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/loops/{loop}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items of a loop, in the order of its collection */
+        get: operations["listLoopItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1936,6 +2664,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/units/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a unit can be, and what its profile needs then */
+        get: operations["listUnitKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/units/{id}": {
         parameters: {
             query?: never;
@@ -1959,6 +2704,23 @@ export interface paths {
          * @description If the unit is no longer at expected_version nothing is written: 409 with both hashes and the diff between the two in `details`.
          */
         patch: operations["updateUnit"];
+        trace?: never;
+    };
+    "/api/v1/units/{id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a unit stands, which document it comes from, and what you may do with it now */
+        get: operations["getUnitContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/units/{id}/history": {
@@ -2407,7 +3169,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many of your units and documents are not in search yet, and how many failed
+         * How many of your units and documents are not in search yet, since when, and how many failed
          * @description Counts end at 1000, which means that many or more.
          */
         get: operations["countWaitingForSearch"];
@@ -2594,11 +3356,26 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptInvitationRequest: {
+            code: string;
+        };
+        AcceptInvitationResponse: {
+            workspace_id: string;
+            role: string;
+        };
         AddUnitEdgeRequest: {
             /** @example explains */
             edge_type: string;
             /** @description an address in the same workspace, the id of a unit, or any other reference */
             target: string;
+        };
+        ApiLimits: {
+            /** @description largest JSON body: STAGEDOOR_BODY_LIMIT */
+            body_bytes: number;
+            /** @description largest staged part: STAGEDOOR_BLOB_LIMIT */
+            blob_bytes: number;
+            /** @description of one caller: STAGEDOOR_RATE_LIMIT; 0: no limit */
+            requests_a_minute: number;
         };
         AppliedPolicy: {
             /** Format: uuid */
@@ -2837,6 +3614,13 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        CheckDatasetResponse: {
+            problems: components["schemas"]["DatasetProblem"][];
+        };
+        CheckPlaybookRequest: {
+            /** @description YAML or JSON */
+            text: string;
         };
         ChecklistItem: {
             item_id: string;
@@ -3102,10 +3886,6 @@ export interface components {
             /** @example 598000000.25 */
             lost_share?: string;
         };
-        CountWaitingForSearchResponse: {
-            pending: number;
-            failed: number;
-        };
         CreateChangeCommentRequest: {
             /** @description Markdown; @name mentions a member */
             body: string;
@@ -3117,6 +3897,45 @@ export interface components {
             row_type?: string;
             line?: number;
             column?: string;
+        };
+        CreateInvitationRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description a name or an e-mail address */
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @default 7 */
+            days: number;
+        };
+        CreateInvitationResponse: {
+            invitation: components["schemas"]["Invitation"];
+            /** @description shown only now; send it to the person */
+            link: string;
+        };
+        CreateTokenRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "agent" | "executor" | "service";
+            /** @description the database refuses every write */
+            read_only?: boolean;
+            /** @description whose jobs the role executor leases */
+            executor?: string;
+            /** @default 90 */
+            days: number;
+        };
+        CreateTokenResponse: {
+            /** @description sdt_…, for `Authorization: Bearer`; shown only now */
+            secret: string;
+            token: components["schemas"]["MachineToken"];
         };
         CreateTopicRequest: {
             /** @description null: of every workspace, for service_role; left out: the only one of the caller */
@@ -3262,6 +4081,25 @@ export interface components {
             id: string;
             name: string;
         };
+        DatasetDetail: {
+            dataset: string;
+            title: string;
+            version: number;
+            approval_required: boolean;
+            /** @example 30 days */
+            undo_window: string;
+            /** Format: uuid */
+            workspace_id: string | null;
+            platforms: components["schemas"]["Platform"][];
+            row_types: components["schemas"]["RowType"][];
+            has_clients: boolean;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            definition: {
+                [key: string]: unknown;
+            };
+        };
         DatasetField: {
             field: string;
             title: string;
@@ -3352,6 +4190,29 @@ export interface components {
             /** @description all datasets of the workspace, the best first */
             matches: components["schemas"]["DatasetMatch"][];
         };
+        DatasetProblem: {
+            problem: string;
+            remedy: string | null;
+        };
+        DeadLetterGroup: {
+            /** @description of the kind and the error; the same as long as both are */
+            group_id: string;
+            job_kind: string;
+            /** @description its first line, without ids, times and numbers */
+            error: string;
+            count: number;
+            /** Format: date-time */
+            first_failed_at: string;
+            /** Format: date-time */
+            last_failed_at: string;
+            /** @description how many of them failed again after a replay */
+            replayed: number;
+            latest_error: string;
+        };
+        DeleteMemberResponse: {
+            /** @description machine tokens that they created in this workspace and that go on working */
+            tokens: number;
+        };
         Dependents: {
             table: string;
             /**
@@ -3375,6 +4236,63 @@ export interface components {
             } | null;
             /** Format: date-time */
             dispatched_at: string;
+        };
+        Distribution: {
+            before: components["schemas"]["DistributionSide"];
+            after: components["schemas"]["DistributionSide"];
+            buckets: components["schemas"]["DistributionBucket"][];
+        };
+        DistributionBucket: {
+            from: string;
+            to: string;
+            before: number;
+            after: number;
+        };
+        DistributionSide: {
+            /** @description rows with a number in this column */
+            count: number;
+            sum: string | null;
+            min: string | null;
+            median: string | null;
+            max: string | null;
+        };
+        DocsHeading: {
+            level: number;
+            title: string;
+            /** @description what comes after # in an address */
+            anchor: string;
+            /** @description of the Markdown, from 1 */
+            line: number;
+        };
+        DocsHit: {
+            page: string;
+            title: string;
+            /** @description the nearest heading above what was found */
+            heading: string;
+            /** @description of that heading; empty for the beginning of the page */
+            anchor: string;
+            snippet: string;
+            /** @description from and to, in characters of the snippet */
+            highlights: number[][];
+            score: number;
+        };
+        DocsPage: {
+            /** @description its name in an address */
+            page: string;
+            /** @description as the contents name it: what one wants to do */
+            title: string;
+            /** @description the heading of the contents under which it stands */
+            group: string;
+            /** @description one sentence */
+            about: string;
+        };
+        DocsPageText: {
+            page: string;
+            title: string;
+            /** @description of the file, from the root of the package: links are relative to it */
+            path: string;
+            markdown: string;
+            headings: components["schemas"]["DocsHeading"][];
         };
         Document: {
             document_id: string;
@@ -3434,6 +4352,20 @@ export interface components {
              */
             dropped_at: string | null;
         };
+        Downstream: {
+            /** @description jobs that follow from the events of this upload, in sum */
+            jobs: components["schemas"]["DownstreamJobs"][];
+            executions: components["schemas"]["TracedExecution"][];
+            /** @description there is more than the first thousand of one event */
+            cut: boolean;
+            /** @description active consumers of the event staging.ingestion_undone: each makes a job of an undo */
+            told_of_undo: components["schemas"]["UndoFollower"][];
+        };
+        DownstreamJobs: {
+            job_kind: string;
+            status: string;
+            count: number;
+        };
         /** @description an edge of this type from it, to this address, id or reference; one of the two will do */
         EdgeFilter: {
             type?: string;
@@ -3453,6 +4385,28 @@ export interface components {
              * @example APR-2026-114
              */
             apr_ref: string;
+        };
+        EndSessionsResponse: {
+            ended: number;
+        };
+        Engine: {
+            engine_id: string;
+            name: string | null;
+            /** @description decides what comes next in executions */
+            drives: boolean;
+            /** @description runs steps and items of loops */
+            runs: boolean;
+            /** @description functions that its process was given */
+            handlers: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its executions */
+            is_alive: boolean;
         };
         EnqueueJobsRequest: {
             jobs: components["schemas"]["NewJob"][];
@@ -3568,6 +4522,21 @@ export interface components {
             /** @enum {unknown} */
             action: "cancel" | "pause" | "resume";
         };
+        ExecutionCounts: {
+            /**
+             * @example {
+             *       "RUNNING": 2,
+             *       "FAILED": 1
+             *     }
+             */
+            by_status: {
+                [key: string]: number;
+            };
+            /** @description of those that did not fail as a whole */
+            with_failed_items: number;
+            /** @description only the newest 10,000 were counted */
+            more: boolean;
+        };
         ExecutionDetail: {
             execution_id: string;
             /** @description null for a member while one of a playbook that they may not see has not begun */
@@ -3640,6 +4609,37 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        ExecutionGraph: {
+            /** @description the playbook as it is run; null for a member to whom it is not open */
+            definition: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the steps that were entered, each once */
+            nodes: components["schemas"]["ExecutionGraphNode"][];
+            /** @description the arcs that were taken */
+            arcs: components["schemas"]["ExecutionGraphArc"][];
+        };
+        ExecutionGraphArc: {
+            from: string;
+            to: string;
+            times: number;
+        };
+        ExecutionGraphNode: {
+            step: string;
+            /** @description its latest entry */
+            node_id: string;
+            /** @description how often it was entered */
+            entries: number;
+            status: string;
+            attempt: number | null;
+            loop: components["schemas"]["LoopProgress"] | null;
+            wait: components["schemas"]["StepWait"] | null;
+            /** Format: date-time */
+            entered_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            error: string | null;
+        };
         ExecutionLoops: {
             loop?: {
                 [key: string]: components["schemas"]["LoopProgress"];
@@ -3670,7 +4670,7 @@ export interface components {
             status: string;
             attempt: number | null;
             loop: components["schemas"]["LoopProgress"] | null;
-            /** @description what it waits for; for the back end only */
+            /** @description what it waits for */
             wait: components["schemas"]["StepWait"] | null;
             /** Format: date-time */
             entered_at: string;
@@ -3680,6 +4680,18 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
+        };
+        ExecutionTimeline: {
+            /** Format: date-time */
+            from: string | null;
+            /** Format: date-time */
+            to: string | null;
+            /** @description one for each process that ran something, the busiest first; at most 50 */
+            lanes: components["schemas"]["TimelineLane"][];
+            /** @description what processes have claimed and not ended, longest first; at most 200 */
+            running: components["schemas"]["RunningCommand"][];
+            /** @description only the newest 200,000 events were read */
+            partial: boolean;
         };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
@@ -3713,6 +4725,9 @@ export interface components {
             line?: number;
             count?: number;
         };
+        FindResponse: {
+            found: components["schemas"]["Found"][];
+        };
         FlushSearchRequest: {
             /**
              * Format: uuid
@@ -3724,8 +4739,20 @@ export interface components {
         FlushSearchResponse: {
             count: number;
         };
+        Found: {
+            /** @enum {unknown} */
+            kind: "change" | "upload" | "record" | "job" | "execution" | "event" | "unit" | "playbook" | "dataset";
+            /** @description its id; of a change its number, of a playbook or dataset its name */
+            id: string;
+            title: string;
+            detail: string | null;
+        };
         Gate: {
             gate: string;
+            /** @description how people call it */
+            title: string;
+            /** @description what it stops */
+            when_closed: string;
             open: boolean;
             description: string;
             /** Format: date-time */
@@ -3738,6 +4765,16 @@ export interface components {
         };
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
+        };
+        GetSessionResponse: {
+            session: components["schemas"]["Session"] | null;
+            sign_in: components["schemas"]["SignInWays"];
+        };
+        GroupDeadLettersResponse: {
+            groups: components["schemas"]["DeadLetterGroup"][];
+            /** @description dead letters in all groups, also those that the limit leaves out */
+            total: number;
+            cut: boolean;
         };
         HeaderMap: {
             headers: string[];
@@ -3765,6 +4802,18 @@ export interface components {
             ok: boolean;
             detail: string;
         };
+        HealthDetail: {
+            name: string;
+            title: string;
+            ok: boolean;
+            detail: string;
+            /** @description what to do if it is not ok */
+            remedy: string;
+        };
+        HealthDetails: {
+            version: string;
+            checks: components["schemas"]["HealthDetail"][];
+        };
         HeartbeatWorkerResponse: {
             /** Format: date-time */
             leased_until: string;
@@ -3780,10 +4829,37 @@ export interface components {
         HitReasons: {
             unit: string;
             document: string;
+            shares: components["schemas"]["HitShares"];
             chunk_id?: string;
+        };
+        /** @description what each leg adds to the score */
+        HitShares: {
+            words: number;
+            meaning: number;
         };
         IdempotencyPolicy: {
             key?: string;
+        };
+        Invitation: {
+            invitation_id: string;
+            workspace_id: string;
+            /** @description whom it is for: a name or an e-mail address */
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** @enum {unknown} */
+            status: "open" | "accepted" | "revoked" | "expired";
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            accepted_at: string | null;
+            accepted_by: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
         };
         Issue: {
             issue_id: string;
@@ -3899,11 +4975,85 @@ export interface components {
             paused_at: string | null;
             paused_by: string | null;
         };
+        JobStatistics: {
+            /** @enum {unknown} */
+            window: "1h" | "24h" | "7d";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            bucket_s: number;
+            kinds: components["schemas"]["KindCounts"][];
+            /** @description oldest first, without gaps; the last bucket still runs */
+            series: components["schemas"]["LatencyBucket"][];
+        };
         JobToBegin: {
             /** Format: uuid */
             job_id: string;
             /** @description the lease_epoch of the job */
             epoch: number;
+        };
+        JobWorker: {
+            worker_id: string;
+            /** @description as a rule its host and process */
+            name: string | null;
+            executor: string;
+            kinds: string[];
+            registered_by: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            heartbeat_at: string;
+            /** Format: date-time */
+            leased_until: string;
+            /** @description false: its lease has passed, and others take its jobs */
+            is_alive: boolean;
+            /** @description the oldest twenty that you may see */
+            running: components["schemas"]["RunningJob"][];
+            running_count: number;
+        };
+        KindCounts: {
+            job_kind: string;
+            /** @description due and not begun */
+            waiting: number;
+            /** @description due later: a retry, a snooze, a time to come */
+            later: number;
+            running: number;
+            /** @description dead letters, whenever they failed */
+            dead: number;
+            /** @description for how many seconds the oldest waiting job has been due */
+            oldest_due_s: number | null;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters of the window */
+            failed: number;
+        };
+        LatencyBucket: {
+            /**
+             * Format: date-time
+             * @description its beginning
+             */
+            at: string;
+            completed: number;
+            cancelled: number;
+            /** @description attempts beyond the first of the jobs that ended */
+            retries: number;
+            wait_p50_ms: number | null;
+            /** @description from enqueue to start, of jobs that ended in their first attempt */
+            wait_p95_ms: number | null;
+            run_p50_ms: number | null;
+            /** @description from the start of the last attempt to its end, of completed jobs */
+            run_p95_ms: number | null;
+            /** @description dead letters that failed then and were not replayed since */
+            dead: number;
         };
         Layout: {
             fields: string[];
@@ -3976,6 +5126,10 @@ export interface components {
             content_hash: string;
             /** @description whether it says what is marked */
             is_same: boolean;
+        };
+        Limits: {
+            uploads: components["schemas"]["UploadLimits"];
+            api: components["schemas"]["ApiLimits"];
         };
         LineCorrection: {
             line: number;
@@ -4078,6 +5232,14 @@ export interface components {
         ListDatasetsResponse: {
             datasets: components["schemas"]["Dataset"][];
         };
+        ListDeadLettersResponse: {
+            jobs: components["schemas"]["Job"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListDocsPagesResponse: {
+            pages: components["schemas"]["DocsPage"][];
+        };
         ListDocumentsResponse: {
             documents: components["schemas"]["Document"][];
             /** @description `after` of the next page; null: this is the last */
@@ -4108,6 +5270,10 @@ export interface components {
         };
         ListExecutionsResponse: {
             executions: components["schemas"]["Execution"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -4120,6 +5286,9 @@ export interface components {
             people: {
                 [key: string]: string;
             };
+        };
+        ListInvitationsResponse: {
+            invitations: components["schemas"]["Invitation"][];
         };
         ListIssuesResponse: {
             issues: components["schemas"]["Issue"][];
@@ -4134,10 +5303,26 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListLoopItemsResponse: {
+            items: components["schemas"]["LoopItem"][];
+            next: number | null;
+        };
+        ListMembersResponse: {
+            members: components["schemas"]["Member"][];
+            /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
+            managed: boolean;
+        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListPlaybookRunsResponse: {
+            playbooks: components["schemas"]["PlaybookRuns"][];
+        };
+        ListPlaybookVersionsResponse: {
+            versions: components["schemas"]["Playbook"][];
+            next: number | null;
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
@@ -4161,10 +5346,13 @@ export interface components {
             next: string | null;
         };
         ListSchedulesResponse: {
-            schedules: components["schemas"]["Schedule"][];
+            schedules: components["schemas"]["ScheduleWithRuns"][];
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
+        };
+        ListSessionsResponse: {
+            sessions: components["schemas"]["OwnSession"][];
         };
         ListStagingHistoryResponse: {
             events: components["schemas"]["Event"][];
@@ -4185,6 +5373,9 @@ export interface components {
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
         };
+        ListTokensResponse: {
+            tokens: components["schemas"]["MachineToken"][];
+        };
         ListTopicsResponse: {
             topics: components["schemas"]["Topic"][];
             /** @description `after` of the next page; null: this is the last */
@@ -4198,8 +5389,11 @@ export interface components {
             in: components["schemas"]["UnitEdge"][];
             next: string | null;
         };
+        ListUnitKindsResponse: {
+            kinds: components["schemas"]["UnitKind"][];
+        };
         ListUnitsResponse: {
-            units: components["schemas"]["Unit"][];
+            units: components["schemas"]["ListedUnit"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -4233,9 +5427,95 @@ export interface components {
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
         };
+        ListWorkersResponse: {
+            workers: components["schemas"]["JobWorker"][];
+            engines: components["schemas"]["Engine"][];
+        };
+        ListedUnit: {
+            unit_id: string;
+            workspace_id: string;
+            canonical_address: string;
+            unit_kind: string;
+            container_id: string | null;
+            position: number;
+            source_ref: string;
+            owner_actor: string;
+            owner_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+            current_version_id: string;
+            /** @description name it in an edit, as expected_version */
+            version_no: number;
+            /** @description SHA-256 of the text */
+            content_hash: string;
+            title: string;
+            language: string;
+            body_bytes: number;
+            content_profile: {
+                [key: string]: unknown;
+            };
+            topics: string[];
+            /** @enum {unknown} */
+            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
+            apr_ref: string | null;
+            supersedes: string | null;
+            superseded_by: string | null;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            changed_at: string;
+            edges_out: number;
+            edges_in: number;
+            conformance: ("conforms" | "deviates") | null;
+            drift: ("none" | "drifted") | null;
+            /** @description of the checker; null before its first check */
+            findings: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description 0 created, 1 usable, 2 complete */
+            mup_tier: number;
+            /** @description what it lacks for the tiers above its own */
+            missing: string[];
+            /** @enum {unknown} */
+            vector_state: "pending" | "stale" | "error" | "retired" | "current";
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["UnitAbove"][];
+            /** @description how many units are in it */
+            units_in: number;
+        };
         LookupNames: {
             before: string | null;
             after: string | null;
+        };
+        LoopItem: {
+            /** @description its place in the collection, from 0 */
+            index: number;
+            node_id: string;
+            step: string;
+            /** @enum {unknown} */
+            status: "open" | "retrying" | "done" | "failed" | "cancelled";
+            /** @description what `loop.key` of the playbook gave */
+            key: string | null;
+            /** @description null where its collection is too large to be shown */
+            item: unknown;
+            attempts: number;
+            error: string | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+            child_execution_id: string | null;
+            /** @description the process that ran its last attempt */
+            worker: string | null;
+            /** @description how long that attempt ran */
+            ms: number | null;
+            /** Format: date-time */
+            issued_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description the place of its last event in the log */
+            seq: number;
         };
         LoopProgress: {
             loop_id: string;
@@ -4244,6 +5524,27 @@ export interface components {
             done: number;
             failed: number;
             completed: boolean;
+        };
+        MachineToken: {
+            token_id: string;
+            workspace_id: string | null;
+            /** @description what the audit calls it */
+            subject: string;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "agent" | "executor" | "service";
+            executor: string | null;
+            read_only: boolean;
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
         };
         MappedField: {
             column: number;
@@ -4385,6 +5686,16 @@ export interface components {
             role: string;
             workspaces: components["schemas"]["Membership"][];
         };
+        Member: {
+            workspace_id: string;
+            workspace: string | null;
+            /** @description the subject (sub) at sign-in */
+            user_id: string;
+            display_name: string | null;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            database_role: string;
+        };
         MemberGroup: {
             group_name: string;
             /** @description user ids */
@@ -4519,6 +5830,58 @@ export interface components {
             };
             /** @description default: the last */
             position?: number;
+        };
+        /** @description where nothing was found: why that may be */
+        NoHits: {
+            /** @description how many chunks of text are in search */
+            texts: number;
+            /** @description units that are not in search yet; counts end at 1000 */
+            waiting: number;
+            /** @description words of the question that no text has */
+            unknown_words: components["schemas"]["UnknownWord"][];
+            /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
+            without_filters: number | null;
+        };
+        OfferedInvitation: {
+            workspace: string;
+            invitee: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            /** Format: date-time */
+            expires_at: string;
+        };
+        Overview: {
+            /** @description counted up to 10000 */
+            uploads_today: number;
+            /** @description counted up to 10000 */
+            promotions_today: number;
+            /** Format: date-time */
+            last_promotion_at: string | null;
+            /** @description counted up to 10000 */
+            events_last_hour: number;
+            /** Format: date-time */
+            oldest_waiting_job_at: string | null;
+            /** @description counted up to 10000 */
+            executions_today: number;
+            /** Format: date-time */
+            oldest_running_execution_at: string | null;
+            /** @description counted up to 10000 */
+            units_today: number;
+        };
+        OwnSession: {
+            session_id: string;
+            /** @description the one that asks */
+            current: boolean;
+            provider: string;
+            /** @description what the browser says that it is */
+            user_agent: string;
+            read_only: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         PartOfRecord: {
             part_index: number;
@@ -4666,6 +6029,15 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        PlaybookCheck: {
+            /** @description false: it would be refused */
+            ok: boolean;
+            problems: components["schemas"]["PlaybookProblem"][];
+            /** @description as it is run */
+            playbook: {
+                [key: string]: unknown;
+            } | null;
+        };
         PlaybookDetail: {
             catalog_id: string;
             name: string;
@@ -4684,6 +6056,35 @@ export interface components {
             playbook: {
                 [key: string]: unknown;
             };
+        };
+        PlaybookDiff: {
+            name: string;
+            from: number;
+            to: number;
+            /** @description unified diff; empty: the texts are the same */
+            patch: string;
+        };
+        PlaybookProblem: {
+            /** @enum {unknown} */
+            severity: "error" | "warning";
+            line?: number;
+            column?: number;
+            /** @example steps[2].next */
+            path: string;
+            message: string;
+            remedy?: string;
+        };
+        PlaybookRuns: {
+            playbook: string;
+            /** @description among the newest 2,000 */
+            executions: number;
+            running: number;
+            failed: number;
+            last_execution_id: string;
+            /** @enum {unknown} */
+            last_status: "PENDING" | "RUNNING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+            /** Format: date-time */
+            last_at: string;
         };
         PolicyAuditEntry: {
             /** @example 2048 */
@@ -4751,6 +6152,10 @@ export interface components {
             /** @description the file is refused without it */
             missing: boolean;
         };
+        PreviewScheduleResponse: {
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
+        };
         PreviewValues: {
             field: string;
             title: string;
@@ -4802,6 +6207,13 @@ export interface components {
             /** Format: date-time */
             failed_at: string;
             error: components["schemas"]["UploadError"];
+        };
+        ReaderLag: {
+            reader: string;
+            /** @description events, counted up to 10,000 */
+            unread: number;
+            /** @description age of the oldest of them */
+            lag_s: number;
         };
         Reading: {
             /** @enum {unknown} */
@@ -4856,6 +6268,11 @@ export interface components {
         };
         RejectUploadRequest: {
             reason: string;
+        };
+        RelatedUnit: {
+            unit_id: string;
+            canonical_address: string;
+            title: string;
         };
         RemovedPiece: {
             address: string;
@@ -5019,6 +6436,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -5058,8 +6476,12 @@ export interface components {
             jobs?: string[];
             /** @example send_report */
             kind?: string;
+            /** @description of `GET /dead-letters/groups` */
+            group?: string;
             /** Format: date-time */
             failed_before?: string;
+            /** @description replay nothing: the ids are those that would be replayed */
+            dry_run?: boolean;
             /** Format: uuid */
             workspace_id?: string;
             /** @default 1000 */
@@ -5230,6 +6652,29 @@ export interface components {
             approvals: number;
             groups: string[];
         };
+        RevokeInvitationRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+        };
+        RevokeInvitationResponse: {
+            /** @description false: it had ended before */
+            revoked: boolean;
+        };
+        RevokeTokenRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+        };
+        RevokeTokenResponse: {
+            /** @description false: it was revoked before */
+            revoked: boolean;
+            token_id: string;
+        };
         RiskFact: {
             /** @description rows_insert, rows_update, …, share_changed · of a column: empty, sum, min, max, tenfold, outliers, new_values, missing_days */
             fact: string;
@@ -5267,6 +6712,22 @@ export interface components {
             row_type: string;
             target: string;
         };
+        RunningCommand: {
+            node_id: string;
+            step: string;
+            index: number | null;
+            attempt: number;
+            worker: string;
+            /** Format: date-time */
+            started_at: string;
+        };
+        RunningJob: {
+            job_id: string;
+            job_kind: string;
+            /** Format: date-time */
+            started_at: string | null;
+            attempts: number;
+        };
         SampleEvent: {
             event_subject_ref: string | null;
             canonical_address: string;
@@ -5293,12 +6754,33 @@ export interface components {
             /** Format: date-time */
             registered_at: string;
         };
+        ScheduleWithRuns: {
+            schedule: string;
+            cron: string;
+            time_zone: string;
+            job_kind: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** Format: date-time */
+            next_at: string;
+            /** Format: date-time */
+            last_due: string | null;
+            last_job_id: string | null;
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            /** @description the next times; none while it is disabled */
+            next_runs: string[];
+        };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
             /** @description what could not be asked, and what to do */
             warnings: string[];
             took_ms: number;
             legs: components["schemas"]["LegCounts"];
+            no_hits?: components["schemas"]["NoHits"];
         };
         SearchAudit: {
             /** @description nothing was found, and every collection was looked at */
@@ -5332,6 +6814,9 @@ export interface components {
             error: string | null;
             /** Format: date-time */
             failed_at: string;
+        };
+        SearchDocsResponse: {
+            hits: components["schemas"]["DocsHit"][];
         };
         SearchFilters: {
             topic?: string | string[];
@@ -5407,6 +6892,23 @@ export interface components {
             rows: number;
             reason: string;
         };
+        SearchWaiting: {
+            /** @description units and documents whose newest text is not in search yet */
+            pending: number;
+            /** @description those that failed every attempt and need a person */
+            failed: number;
+            /** @description those that wait for a worker, not for the quiet window */
+            due: number;
+            /**
+             * Format: date-time
+             * @description since when the oldest waits
+             */
+            oldest_at: string | null;
+            /** @description seconds that search waits after an edit */
+            quiet_s: number;
+            /** @description what failed and will be retried */
+            retrying: components["schemas"]["SearchTrouble"] | null;
+        };
         /** @description seconds that search waits after an edit, and before it takes out what was deleted */
         SearchWindow: {
             quiet_s: number;
@@ -5428,6 +6930,22 @@ export interface components {
              */
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
+        };
+        Session: {
+            session_id: string;
+            /**
+             * @description how you signed in
+             * @enum {unknown}
+             */
+            provider: "link" | "token" | "oidc" | "invitation";
+            /** @description the value of the header x-stagedoor-csrf */
+            csrf: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            idle_until: string;
         };
         SetChangeReviewersRequest: {
             /**
@@ -5462,6 +6980,16 @@ export interface components {
                     [key: string]: string | null;
                 };
             };
+        };
+        SetMemberRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
+            name?: string;
         };
         SetReviewPolicyRequest: {
             /**
@@ -5537,6 +7065,31 @@ export interface components {
             description?: string;
             enabled?: boolean;
         };
+        ShowInvitationRequest: {
+            code: string;
+        };
+        SignInRequest: {
+            code?: string;
+            token?: string;
+            invitation?: string;
+            /** @description how people call you */
+            name?: string;
+            /** @enum {unknown} */
+            as?: "session" | "token";
+        };
+        SignInResponse: {
+            session?: components["schemas"]["Session"];
+            token?: string;
+        };
+        SignInWays: {
+            oidc: components["schemas"]["SignInWaysOidc"];
+            /** @description the link of an invitation is enough to become a member */
+            link_invitations: boolean;
+        };
+        /** @description the identity provider: GET /api/v1/sign-in/oidc */
+        SignInWaysOidc: {
+            name: string;
+        } | null;
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -5593,6 +7146,11 @@ export interface components {
         };
         SplitUnitResponse: {
             units: components["schemas"]["SuccessorUnit"][];
+        };
+        /** @description files that are received and read now on the machine that answers */
+        SpoolUsage: {
+            files: number;
+            bytes: number;
         };
         StagedMark: {
             staging_record_id: string;
@@ -5861,6 +7419,12 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
+        Storage: {
+            database_bytes: number;
+            tables: components["schemas"]["TableSize"][];
+            spool: components["schemas"]["SpoolUsage"];
+            readers: components["schemas"]["ReaderLag"][];
+        };
         Styles: {
             /** @enum {unknown} */
             decimal: "dot" | "comma" | "mixed" | "unknown";
@@ -5897,6 +7461,16 @@ export interface components {
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
         };
+        TableSize: {
+            schema_name: string;
+            table_name: string;
+            /** @description with its indexes; partitions count as their table */
+            bytes: number;
+            row_estimate: number;
+        };
+        TestWebhookTargetResponse: {
+            job_id: string;
+        };
         TickStagingChecklistRequest: {
             item_id: string;
             /** @default true */
@@ -5905,6 +7479,29 @@ export interface components {
         };
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
+        };
+        TimelineBar: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description null where several steps are in this bar */
+            step: string | null;
+            /** @description of the item, where the bar is one attempt at an item */
+            index: number | null;
+            done: number;
+            failed: number;
+        };
+        TimelineLane: {
+            worker: string;
+            /** @description attempts */
+            done: number;
+            /** @description attempts */
+            failed: number;
+            /** @description of all its attempts together; they may overlap */
+            busy_ms: number;
+            /** @description attempts that began close together are one bar: at most 200 of a process */
+            bars: components["schemas"]["TimelineBar"][];
         };
         Topic: {
             topic_id: string;
@@ -5954,6 +7551,10 @@ export interface components {
             /** @description the event that it follows from */
             cause: string | null;
         };
+        UndoFollower: {
+            consumer_id: string;
+            job_kind: string;
+        };
         UndoPlan: {
             /**
              * @description row type → action or outcome → rows
@@ -5986,60 +7587,33 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             digest: string;
+            /** @description why; kept with the upload */
+            reason?: string;
         };
-        Unit: {
+        UnitAbove: {
             unit_id: string;
-            workspace_id: string;
-            canonical_address: string;
-            unit_kind: string;
-            container_id: string | null;
-            position: number;
-            source_ref: string;
-            owner_actor: string;
-            owner_via: string | null;
-            /** Format: date-time */
-            created_at: string;
-            current_version_id: string;
-            /** @description name it in an edit, as expected_version */
-            version_no: number;
-            /** @description SHA-256 of the text */
-            content_hash: string;
             title: string;
-            language: string;
-            body_bytes: number;
-            content_profile: {
-                [key: string]: unknown;
-            };
-            topics: string[];
-            /** @enum {unknown} */
-            lifecycle_status: "draft" | "enacted" | "superseded" | "retired";
-            apr_ref: string | null;
-            supersedes: string | null;
-            superseded_by: string | null;
-            /** Format: date-time */
-            deleted_at: string | null;
-            /** Format: date-time */
-            changed_at: string;
-            edges_out: number;
-            edges_in: number;
-            conformance: ("conforms" | "deviates") | null;
-            drift: ("none" | "drifted") | null;
-            /** @description of the checker; null before its first check */
-            findings: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Format: date-time */
-            checked_at: string | null;
-            /** @description 0 created, 1 usable, 2 complete */
-            mup_tier: number;
-            /** @description what it lacks for the tiers above its own */
-            missing: string[];
-            /** @enum {unknown} */
-            vector_state: "pending" | "stale" | "error" | "retired" | "current";
         };
         UnitAddress: {
             unit_id: string;
             canonical_address: string;
+        };
+        UnitContextDetail: {
+            /** @description the units that it is in, the outermost first */
+            path: components["schemas"]["RelatedUnit"][];
+            /** @description how many units are in it */
+            units_in: number;
+            supersedes: components["schemas"]["RelatedUnit"] | null;
+            superseded_by: components["schemas"]["RelatedUnit"] | null;
+            /** @description the draft that will supersede it */
+            successor: components["schemas"]["RelatedUnit"] | null;
+            /** @description the documents whose piece it is */
+            origin: components["schemas"]["UnitOrigin"][];
+            may: components["schemas"]["UnitPermissions"];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         UnitDetail: {
             unit_id: string;
@@ -6128,12 +7702,49 @@ export interface components {
             /** @description newest first */
             lifecycle: components["schemas"]["UnitStatusChange"][];
         };
+        UnitKind: {
+            unit_kind: string;
+            description: string;
+            /** @description keys that its profile needs to be usable */
+            required_profile: string[];
+        };
+        UnitOrigin: {
+            document_id: string;
+            source_ref: string;
+            title: string;
+            /** @description by which manifests name the piece */
+            piece_address: string;
+            position: number;
+            /** @description whether the unit still says what the piece said */
+            is_same: boolean;
+            /**
+             * Format: date-time
+             * @description when a cut no longer had it
+             */
+            dropped_at: string | null;
+            cut_run_id: string;
+            /** Format: date-time */
+            cut_at: string | null;
+            /** @description the marking that was approved and cut; null: not known to you */
+            staging_record_id: string | null;
+        };
         UnitPart: {
             canonical_address: string;
             body: string;
             title?: string;
             /** @example section */
             unit_kind?: string;
+        };
+        /** @description what you may do with it now */
+        UnitPermissions: {
+            edit: components["schemas"]["Permission"];
+            profile: components["schemas"]["Permission"];
+            enact: components["schemas"]["Permission"];
+            supersede: components["schemas"]["Permission"];
+            retire: components["schemas"]["Permission"];
+            delete: components["schemas"]["Permission"];
+            restore: components["schemas"]["Permission"];
+            change_kind: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
@@ -6195,6 +7806,11 @@ export interface components {
             lines: number;
             /** @description the known value that is most like it */
             proposal: string | null;
+        };
+        UnknownWord: {
+            word: string;
+            /** @description words that texts here have, the most similar first */
+            similar: string[];
         };
         UpdateChangeCommentRequest: {
             /** @description Markdown; @name mentions a member */
@@ -6410,6 +8026,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6560,6 +8177,7 @@ export interface components {
             undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /**
              * @description row type → action or outcome → rows
              * @example {
@@ -6679,6 +8297,15 @@ export interface components {
              * @description the last field
              */
             file?: string;
+        };
+        UploadLimits: {
+            /** @description null: the limits of all that have none of their own */
+            workspace_id: string | null;
+            /** @example 2048 */
+            max_bytes: string;
+            max_lines: number;
+            /** @description uploads that are read at the same time */
+            max_at_once: number;
         };
         UploadPermission: {
             allowed: boolean;
@@ -6829,6 +8456,201 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSessionResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    showInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedInvitation"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSessionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndSessionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    endOneSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listGates: {
         parameters: {
             query?: never;
@@ -6851,9 +8673,91 @@ export interface operations {
             401: components["responses"]["Problem"];
         };
     };
+    getHealthDetails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthDetails"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Storage"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getLimits: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
     listEvents: {
         parameters: {
             query: {
+                /** @example staging */
+                domain?: string;
+                /** @example ingestion_complete */
+                type?: string;
+                /** @description what it is about: an id or a name */
+                subject?: string;
+                /** @description from this time on */
+                since?: string;
+                /** @description before this time */
+                until?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -6875,6 +8779,31 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getTrace: {
@@ -6900,6 +8829,53 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    find: {
+        parameters: {
+            query: {
+                /** @description a part of a name, or an id */
+                q: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getRowLineage: {
@@ -6937,6 +8913,128 @@ export interface operations {
             403: components["responses"]["Problem"];
         };
     };
+    listDocsPages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDocsPagesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getDocsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example tutorial */
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocsPageText"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    searchDocs: {
+        parameters: {
+            query: {
+                /** @description words, "a phrase", begin* */
+                q: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchDocsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    getDocsImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example upload.png */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the picture */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    followChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description server-sent events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
     metrics: {
         parameters: {
             query?: never;
@@ -6958,6 +9056,280 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListMembersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    setMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the id of a member, url-encoded */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "reviewer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetMemberRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    deleteMember: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description the id of a member, url-encoded */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteMemberResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListInvitationsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "invitee": "grace@example.com",
+                 *       "role": "reviewer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeInvitationRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeInvitationResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTokensResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly export",
+                 *       "role": "operator",
+                 *       "days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTokenResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeTokenRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeTokenResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listStagingRecords: {
@@ -7399,6 +9771,66 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+        };
+    };
+    getDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    checkDataset: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example ads */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckDatasetResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listDatasetClients: {
@@ -8117,6 +10549,8 @@ export interface operations {
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */
                 by_more_than?: number;
+                /** @description only the rows of this line of the file */
+                line?: number;
                 /** @description … by more than this amount */
                 by_amount?: number;
                 /** @description instead: rows that are written with this value in the column, as text */
@@ -8142,6 +10576,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListPlanRowsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    readPlanDistribution: {
+        parameters: {
+            query: {
+                row_type: string;
+                column: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Distribution"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -8389,6 +10851,31 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    readUploadDownstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Downstream"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     discardUpload: {
@@ -9318,6 +11805,34 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
+    getJobStatistics: {
+        parameters: {
+            query: {
+                window: "1h" | "24h" | "7d";
+                /** @example send_report */
+                kind?: string;
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobStatistics"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
     getJob: {
         parameters: {
             query?: never;
@@ -9406,6 +11921,68 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                /** @description of `GET /dead-letters/groups` */
+                group?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    groupDeadLetters: {
+        parameters: {
+            query: {
+                /** @example send_report */
+                kind?: string;
+                failed_before?: string;
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupDeadLettersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listJobKinds: {
@@ -9512,6 +12089,29 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkersResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     registerWorker: {
@@ -9758,7 +12358,10 @@ export interface operations {
     };
     listSchedules: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description how many next times of each; the first 500 schedules have them */
+                runs: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9772,6 +12375,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedulesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query: {
+                /** @example 30 6 * * 1-5 */
+                cron: string;
+                time_zone: string;
+                runs: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewScheduleResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10283,6 +12913,32 @@ export interface operations {
             404: components["responses"]["Problem"];
         };
     };
+    testWebhookTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestWebhookTargetResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listPlaybooks: {
         parameters: {
             query: {
@@ -10351,6 +13007,37 @@ export interface operations {
             422: components["responses"]["Problem"];
         };
     };
+    checkPlaybook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "name: hello\nsteps:\n  - { step: greet, tool: sqll }\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckPlaybookRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookCheck"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
     getPlaybook: {
         parameters: {
             query?: {
@@ -10372,6 +13059,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listPlaybookVersions: {
+        parameters: {
+            query: {
+                limit: number;
+                before?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPlaybookVersionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    diffPlaybook: {
+        parameters: {
+            query?: {
+                from?: number;
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @example nightly-import */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookDiff"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10440,6 +13185,12 @@ export interface operations {
                 /** @example nightly-import */
                 playbook?: string;
                 workspace_id?: string;
+                /** @description started at or after this time */
+                since?: string;
+                /** @description started before this time */
+                until?: string;
+                /** @description those that failed, or of which items failed */
+                failed: boolean;
                 /** @example 380609617270407169 */
                 parent?: string;
                 limit: number;
@@ -10502,6 +13253,58 @@ export interface operations {
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    countExecutions: {
+        parameters: {
+            query?: {
+                /** @example nightly-import */
+                playbook?: string;
+                workspace_id?: string;
+                /** @description started at or after this time */
+                since?: string;
+                /** @description started before this time */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionCounts"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    listPlaybookRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPlaybookRunsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getExecution: {
@@ -10568,6 +13371,9 @@ export interface operations {
                 limit: number;
                 /** @description with what happened to single items of loops */
                 items: boolean;
+                /** @description only what failed */
+                failed: boolean;
+                step?: string;
             };
             header?: never;
             path: {
@@ -10585,6 +13391,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListExecutionHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getExecutionGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionGraph"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    getExecutionTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionTimeline"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listLoopItems: {
+        parameters: {
+            query: {
+                /** @description failed: with cancelled ones; open: issued and not ended. Default: all that were issued */
+                status?: "done" | "failed" | "open";
+                /** @description the `next` of the page before */
+                after: number;
+                limit: number;
+            };
+            header?: never;
+            path: {
+                /** @example 380609617270407169 */
+                id: string;
+                /** @example 380609617270407169 */
+                loop: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListLoopItemsResponse"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -10790,6 +13682,10 @@ export interface operations {
                 kind?: string;
                 status?: "draft" | "enacted" | "superseded" | "retired";
                 topic?: string;
+                /** @description part of the title or of the address */
+                text?: string;
+                /** @description only units that are in no other */
+                top: boolean;
                 conformance?: "conforms" | "deviates";
                 drift?: "none" | "drifted";
                 /** @description only the deleted ones */
@@ -10852,6 +13748,28 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    listUnitKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUnitKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     getUnit: {
@@ -10951,6 +13869,31 @@ export interface operations {
             409: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    getUnitContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnitContextDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     getUnitHistory: {
@@ -11833,7 +14776,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountWaitingForSearchResponse"];
+                    "application/json": components["schemas"]["SearchWaiting"];
                 };
             };
             400: components["responses"]["Problem"];
