@@ -159,7 +159,7 @@ begin
   v_rest := regexp_replace(v_query, '([^\s"*]{2,})\*(?=\s|$)', ' ', 'g');
   v_simple := tsvector_to_array(iu_core.fn_search_words(v_rest, 'und'));
   -- By the word as it was typed: `the` is one of them, `thế` is not.
-  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(v_rest, '/', ' ')))) as w
+  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(v_rest, '/<>', '   ')))) as w
                   where ts_lexize('english_stem', w) = '{}');
   words := array(select unnest(v_simple) except select unnest(stops)
                  union select unnest(tsvector_to_array(iu_core.fn_search_words(v_rest, 'en'))) order by 1);
@@ -182,14 +182,15 @@ grant execute on function iu_core.fn_search_words(text, text) to
   dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- The text without diacritics, so that it is found when typed without them: `Nghỉ phép` and `nghi phep` are the same words. A
--- slash separates words: the server's parser would read `and/or` as a file path. No other character is added or removed. A text
--- longer than a chunk can be is cut off: its result must fit into a tsvector.
+-- slash separates words: the server's parser would read `and/or` as a file path. So do < and >: it would leave out what looks like
+-- a tag, and after `<script>` everything that follows. No other character is added or removed. A text longer than a chunk can be
+-- is cut off: its result must fit into a tsvector.
 create or replace function iu_core.fn_search_normalize(p_text text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_text text := translate(left(p_text, 100000), '/', ' ');
+  v_text text := translate(left(p_text, 100000), '/<>', '   ');
 begin
   -- ASCII has no marks.
   if octet_length(v_text) = length(v_text) then

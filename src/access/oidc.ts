@@ -39,6 +39,7 @@ type OidcConfig = Pick<
   | 'oidcIssuer'
   | 'oidcClientId'
   | 'oidcClientSecret'
+  | 'oidcClientAuth'
   | 'oidcScopes'
   | 'oidcSubjectClaim'
   | 'oidcName'
@@ -103,17 +104,17 @@ export function createOidcProvider(config: OidcConfig, callbackPath: string): Oi
 async function discover(config: OidcConfig): Promise<Configuration> {
   const oidc = await import('openid-client')
   const issuer = new URL(config.oidcIssuer!)
-  return oidc.discovery(
-    issuer,
-    config.oidcClientId!,
-    config.oidcClientSecret,
-    config.oidcClientSecret === undefined ? oidc.None() : undefined,
-    {
-      timeout: TIMEOUT_SECONDS,
-      // Only on this machine: the setting refuses others.
-      ...(issuer.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
-    },
-  )
+  const clientAuth = () => {
+    if (config.oidcClientSecret === undefined) return oidc.None()
+    return config.oidcClientAuth === 'basic'
+      ? oidc.ClientSecretBasic(config.oidcClientSecret)
+      : oidc.ClientSecretPost(config.oidcClientSecret)
+  }
+  return oidc.discovery(issuer, config.oidcClientId!, config.oidcClientSecret, clientAuth(), {
+    timeout: TIMEOUT_SECONDS,
+    // Only on this machine: the setting refuses others.
+    ...(issuer.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
+  })
 }
 
 /** Kept once it came; what failed is tried again. */

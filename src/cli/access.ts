@@ -1,20 +1,27 @@
-/** `stagedoor workspace`, `member` and `token`: who belongs together, who may do what, and tokens for the API. */
+/** `stagedoor workspace`, `member`, `invitation` and `session`: who belongs together, who may do what, and who is signed in where. */
+import {
+  createInvitation,
+  type Invitation,
+  invitationLink,
+  listInvitations,
+  revokeInvitation,
+} from '../access/invitations.ts'
 import {
   APP_ROLES,
-  type AppRole,
   createWorkspace,
+  deleteMember,
   findMember,
   listMembers,
   listWorkspaces,
   setMember,
 } from '../access/members.ts'
-import type { Config } from '../kernel/config.ts'
+import { listSessions, revokeSessions } from '../access/sessions.ts'
+import { createSignInCode } from '../access/sign-in-codes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import type { Client } from '../kernel/postgres/connection.ts'
-import type { Database } from '../kernel/postgres/open.ts'
-import { argumentInvalid } from './arguments.ts'
+import { integerBetween } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
-import { workspaceIfNamed, workspaceOf } from './session.ts'
+import { byPrefix } from './ids.ts'
+import { type Session, type SessionOptions, workspaceIfNamed, workspaceOf } from './session.ts'
 
 export const workspaceCommand = () =>
   commandGroup('workspace', 'workspaces: who belongs together', [
@@ -74,104 +81,144 @@ export const memberCommand = () =>
         const { display_name, user_id, workspace } = added
         output.result(added, `${display_name ?? user_id} is ${added.role} in ${workspace} (${user_id})`)
       }),
+    command('delete', 'remove a member; whoever is in no workspace then is signed out')
+      .argument('<user>', 'their id, as `member list` shows it')
+      .workspace()
+      .actor()
+      .run(async (session, user) => {
+        const tokens = await asAdmin(session)(async (client) =>
+          deleteMember(client, await workspaceOf(client, session.options.workspace), user),
+        )
+        session.output.result(
+          { user_id: user, tokens },
+          `${user} is no longer a member`,
+          tokens > 0 && [`${tokens} machine tokens that they created still work`, 'stagedoor token list'],
+        )
+      }),
   ])
 
-interface BearerOptions {
-  readonly as?: AppRole
-  readonly user?: string
-  readonly role?: 'stagedoor_executor' | 'service_role'
-  readonly executor?: string
-  readonly name?: string
+/** As the member that --as or --user names, else as the owner of everything of ours. */
+export function asAdmin(session: Session<SessionOptions>): Session['administrator'] {
+  return session.isMember ? (work) => session.transaction(work) : session.administrator
 }
 
-export const tokenCommand = () =>
-  command('token', 'print a token for the API, signed with the secret of the embedded server')
-    .option('--as <role>', 'the first member with this role; default: operator', APP_ROLES)
-    .option('--user <id>', 'this member')
-    .option('--role <role>', 'of a program, not of a member', ['stagedoor_executor', 'service_role'])
-    .option('--executor <name>', 'whose jobs a stagedoor_executor leases, such as external_worker')
-    .option('--name <text>', 'how the audit calls the program; default: its role or executor')
-    .option('--expires-in <time>', 'how long it is valid', '12h')
-    .option('--read-only', 'it can read and nothing else')
-    .examples(
-      `Examples:
-  $ curl -H "Authorization: Bearer $(stagedoor token --as reviewer)" http://localhost:4680/api/v1/me   # or your port
-  $ stagedoor token --role stagedoor_executor --executor external_worker --expires-in 90d   # leases jobs, nothing else
-  $ stagedoor token --role service_role --read-only --expires-in 1y                         # for Prometheus
-With an identity provider of your own (STAGEDOOR_JWKS_URL) it signs the tokens, not this command.`,
-    )
-    .run(async ({ options, output, config, backEnd, database }) => {
-      const { expiresIn, readOnly = false } = options
-      if (!/^\d+\s?(s|m|h|d|w|y)$/.test(expiresIn))
-        throw argumentInvalid(`--expires-in ${expiresIn}: a time like 30m, 12h or 7d`)
-      refuseMixed(options)
-      const secret = requireSecret(await database(), config)
-      const bearer =
-        options.role === undefined
-          ? await backEnd((client) => memberBearer(client, options))
-          : await programBearer(options)
-      // Loaded here: workspace and member need no signatures.
-      const { signToken } = await import('../access/tokens.ts')
-      const signed = await signToken(secret, { ...bearer, expiresIn, readOnly }, config)
-      output.result({ token: signed, ...bearer.output }, () => output.line(signed))
-    })
+export const invitationCommand = () =>
+  commandGroup('invitation', 'links that make a person a member', [
+    command('create', 'invite somebody: a link that works once')
+      .argument('<invitee>', 'a name or an e-mail address')
+      .requiredOption('--role <role>', 'what they may do', APP_ROLES)
+      .option('--days <n>', 'how long it is valid', integerBetween(1, 30), 7)
+      .workspace()
+      .actor()
+      .examples(
+        `The link is shown only now. Send it to the person: on the embedded server it signs them in, with an identity provider
+(OIDC_ISSUER) they sign in there. PUBLIC_URL is the address in it.
 
-/** An option that would have no effect is refused: the token would be another than the one that was meant. */
-function refuseMixed({ role, executor, as, user }: BearerOptions): void {
-  if (role === undefined && executor !== undefined)
-    throw argumentInvalid('A token that leases jobs is one of --role stagedoor_executor')
-  if (role !== undefined && (user ?? as) !== undefined)
-    throw argumentInvalid(`--role ${role} is of a program, --as and --user are of a member: say one of them`)
-}
+Example:
+  $ stagedoor invitation create grace@example.com --role reviewer`,
+      )
+      .run(async (session, invitee) => {
+        const { options, output, config } = session
+        const { code, invitation } = await asAdmin(session)(async (client) =>
+          createInvitation(client, {
+            workspaceId: await workspaceOf(client, options.workspace),
+            invitee,
+            role: options.role,
+            days: options.days,
+          }),
+        )
+        const link = invitationLink(config.publicUrl ?? `http://localhost:${config.port}`, code)
+        output.result({ invitation, link }, `${invitee} becomes ${invitation.role} with this link:\n${link}`)
+      }),
+    command('list', 'who was invited')
+      .workspace()
+      .actor()
+      .run(async (session) => {
+        const { options, output } = session
+        const invitations = await asAdmin(session)(async (client) =>
+          listInvitations(client, await workspaceOf(client, options.workspace)),
+        )
+        output.list(
+          invitations,
+          INVITATION_COLUMNS,
+          'Nobody was invited: stagedoor invitation create NAME --role operator',
+        )
+      }),
+    command('revoke', 'the link works no more')
+      .argument('<invitation>', 'its id, or the beginning of it')
+      .workspace()
+      .actor()
+      .run(async (session, given) => {
+        const { options, output } = session
+        const revoked = await asAdmin(session)(async (client) => {
+          const workspace = await workspaceOf(client, options.workspace)
+          const all = await listInvitations(client, workspace)
+          const id = byPrefix(
+            all.map((one) => one.invitation_id),
+            given,
+            'invitation',
+          )
+          return { invitation_id: id, revoked: await revokeInvitation(client, workspace, id) }
+        })
+        output.result(
+          revoked,
+          revoked.revoked ? 'The invitation is revoked' : 'The invitation had ended before',
+        )
+      }),
+  ])
 
-interface Bearer {
-  readonly subject: string
-  readonly role: string
-  readonly executor?: string
-  readonly output: object
-}
+const INVITATION_COLUMNS = [
+  { value: ({ invitation_id }: Invitation) => invitation_id },
+  { value: ({ status }: Invitation) => status },
+  { value: ({ role }: Invitation) => role },
+  { value: ({ invitee }: Invitation) => invitee },
+  { value: ({ expires_at }: Invitation) => `until ${expires_at.toISOString().slice(0, 16)}` },
+]
 
-async function memberBearer(client: Client, { user, as = 'operator' }: BearerOptions): Promise<Bearer> {
-  const found = await findMember(client, user === undefined ? { role: as } : { user })
-  if (found) return { subject: found.user_id, role: found.database_role, output: found }
-  throw new StagedoorError(
-    'not_found',
-    { what: user === undefined ? `member with the role ${as}` : `member ${user}` },
-    {
-      hint: 'Create a workspace with `stagedoor workspace create`, then a member with `stagedoor member add`.',
-    },
-  )
-}
-
-/** A program is a member of no workspace: the audit shows its name. */
-async function programBearer({ role, executor, name }: BearerOptions): Promise<Bearer> {
-  const { EXECUTORS } = await import('../jobs/queue.ts')
-  const choices = EXECUTORS.join(', ')
-  if (role === 'stagedoor_executor' && executor === undefined)
-    throw argumentInvalid(`Say whose jobs it leases with --executor: ${choices}`)
-  if (role !== 'stagedoor_executor' && executor !== undefined)
-    throw argumentInvalid('--executor is for --role stagedoor_executor')
-  if (executor !== undefined && !(EXECUTORS as readonly string[]).includes(executor))
-    throw argumentInvalid(`There is no executor ${executor}; there is ${choices}`)
-  const claims = {
-    subject: name ?? executor ?? role!,
-    role: role!,
-    ...(executor !== undefined && { executor }),
-  }
-  return { ...claims, output: claims }
-}
-
-function requireSecret({ jwtSecret }: Database, { jwksUrl }: Config): string {
-  if (jwtSecret !== undefined) return jwtSecret
-  const words =
-    jwksUrl === undefined
-      ? {
-          message: 'No secret is set that tokens for your own database could be signed with',
-          hint: 'Set STAGEDOOR_JWT_SECRET to the secret (at least 32 characters) that the server has, or sign in at your identity provider.',
-        }
-      : {
-          message: `Your identity provider (${jwksUrl}) signs the tokens for this database`,
-          hint: 'Sign in there and use its token; or set STAGEDOOR_JWT_SECRET here and on the server to sign tokens with it.',
-        }
-  throw new StagedoorError('config_invalid', { setting: 'STAGEDOOR_JWT_SECRET' }, words)
-}
+export const sessionCommand = () =>
+  commandGroup('session', 'browsers that are signed in to the console', [
+    command('create', 'print a link that signs a member in once, as `start` does; on the embedded server')
+      .option('--as <role>', 'the first member with this role', APP_ROLES, 'operator')
+      .option('--user <id>', 'this member')
+      .run(async ({ options, output, config, administrator, isExternal }) => {
+        if (await isExternal())
+          throw new StagedoorError(
+            'permission_denied',
+            { reason: 'on your own database nobody signs in as somebody else' },
+            { hint: 'Invite the person: stagedoor invitation create NAME --role operator.' },
+          )
+        const { user, as } = options
+        const link = await administrator(async (client) => {
+          const member = await findMember(client, user === undefined ? { role: as } : { user })
+          if (!member) throw new StagedoorError('not_found', { what: `member ${user ?? as}` })
+          const code = await createSignInCode(client, { subject: member.user_id, role: member.database_role })
+          return `${config.publicUrl ?? `http://localhost:${config.port}`}/#code=${code}`
+        })
+        output.result({ link }, () => output.line(link))
+      }),
+    command('list', 'where a person is signed in')
+      .argument('<user>', 'their id, as `member list` shows it')
+      .run(async ({ output, backEnd }, user) => {
+        output.list(
+          await backEnd((client) => listSessions(client, user)),
+          [
+            { value: ({ session_id }) => session_id },
+            { value: ({ provider }) => provider },
+            { value: ({ last_seen_at }) => `last used ${last_seen_at.toISOString().slice(0, 16)}` },
+            { value: ({ user_agent }) => user_agent },
+          ],
+          `${user} is signed in nowhere`,
+        )
+      }),
+    command('end', 'sign a person out, everywhere or in one browser')
+      .argument('<user>', 'their id, as `member list` shows it')
+      .argument('[session]', 'the id of one session; default: all')
+      .examples('A server that runs takes up to 3 s to notice it.')
+      .run(async ({ output, backEnd }, user, session) => {
+        const ended = await backEnd((client) => revokeSessions(client, user, session))
+        output.result(
+          { user_id: user, ended },
+          `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${user} ended`,
+        )
+      }),
+  ])

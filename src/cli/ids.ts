@@ -56,6 +56,14 @@ const NUMBERED: readonly IdKind[] = ['change', 'upload', 'record']
 const ID_IN_TEXT = /\b([0-9a-f]{8}-[0-9a-f-]{1,27}|\d{15,19})\b/i
 const MAX_BIGINT = 9_223_372_036_854_775_807n
 
+/** The one id of a short list that begins so. */
+export function byPrefix(ids: readonly string[], given: string, what: string): string {
+  const found = ids.filter((id) => id.startsWith(given.toLowerCase()))
+  if (found.length === 1) return found[0]!
+  if (found.length > 1) throw argumentInvalid(`${found.length} ids begin with ${given}: type more of it`)
+  throw new StagedoorError('access_not_found', { what: `${what} ${given}` })
+}
+
 /** The id of one of these kinds, whole or its beginning. */
 export function idOf(...kinds: [IdKind, ...IdKind[]]): IdParser {
   const parse = (given: string): string => {

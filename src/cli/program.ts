@@ -81,7 +81,9 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     member: async () => (await import('./access.ts')).memberCommand(),
     group: async () => (await import('./policy.ts')).groupCommand(),
     policy: async () => (await import('./policy.ts')).policyCommand(),
-    token: async () => (await import('./access.ts')).tokenCommand(),
+    invitation: async () => (await import('./access.ts')).invitationCommand(),
+    session: async () => (await import('./access.ts')).sessionCommand(),
+    token: async () => (await import('./token.ts')).tokenCommand(),
     login: async () => (await import('./database.ts')).loginCommand(),
     sql: async () => (await import('./database.ts')).sqlCommand(),
     completion: async (program) => completionCommand(program),
@@ -138,7 +140,8 @@ function helpCommand(program: () => Command): Command {
 /** --json and --home may stand before or after the command's name. */
 function withGlobals(command: Command): Command {
   for (const child of command.commands) withGlobals(child)
-  if (command.commands.length === 0) {
+  // `token` has verbs and does something by itself, too.
+  if (command.commands.length === 0 || command.name() === 'token') {
     command.option('--json', 'print one JSON value for machines')
     command.option('--home <folder>', 'folder of the embedded server (STAGEDOOR_HOME)')
   }

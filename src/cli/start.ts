@@ -6,6 +6,7 @@ import { createSignInCode } from '../access/sign-in-codes.ts'
 import { gateHistory, setGate } from '../gates/gates.ts'
 import type { Serving } from '../http/serve.ts'
 import { createClient, listDatasets } from '../ingest/datasets/registry.ts'
+import type { Config } from '../kernel/config.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { type Client, withClient } from '../kernel/postgres/connection.ts'
 import { createHealthProbe } from '../kernel/postgres/health.ts'
@@ -73,7 +74,7 @@ says so, with the next command. Ctrl-C stops everything cleanly.`,
           const links = await signInLinks(database, url)
           const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }
           output.result({ url, sign_in: links, opened_gates: first.gates, added }, () =>
-            printBanner(output, url, links, { first, database }),
+            printBanner(output, url, links, { first, database, config }),
           )
           await untilStoppedOrLost(stopped, database)
           output.note(pc.dim('\n  stopping…'))
@@ -160,7 +161,7 @@ function printBanner(
   output: Output,
   url: string,
   links: Record<string, string>,
-  { first, database }: { first: FirstStart; database: Database },
+  { first, database, config }: { first: FirstStart; database: Database; config: Config },
 ): void {
   output.line(`\n${pc.green('●')} ${pc.bold('Stagedoor')} runs at ${pc.bold(url)}`)
   const server = database.kind === 'embedded' ? 'embedded PostgreSQL' : 'your PostgreSQL'
@@ -177,13 +178,15 @@ function printBanner(
     output.line(`    ${asTyped(`ingest ${file} --dataset ${DEMO_DATASET} --platform meta --as operator`)}`)
   }
   for (const [role, link] of Object.entries(links))
-    output.line(`\n  Sign in as ${role} (the link opens once; the session lasts 12 hours)\n  ${link}`)
-  if (database.kind === 'external') output.line(`\n  ${prose(howToSignIn(database), { indent: 2 })}`)
+    output.line(`\n  Sign in as ${role} (the link opens once; the sign-in is for all tabs)\n  ${link}`)
+  if (database.kind === 'external') output.line(`\n  ${prose(howToSignIn(database, config), { indent: 2 })}`)
   output.dim('\n  Ctrl-C stops everything; the data stays.')
 }
 
 /** On the user's own database no link is printed: its administrator decides who is a member. */
-function howToSignIn({ jwtSecret }: Database): string {
+function howToSignIn({ jwtSecret }: Database, { oidcIssuer }: Config): string {
+  if (oidcIssuer !== undefined)
+    return `Sign in at ${new URL(oidcIssuer).host}. The first member: \`${asTyped('member add --role admin --user ID')}\`, then invitations.`
   return jwtSecret === undefined
     ? 'Sign in with a token of your identity provider.'
     : `Sign in with a token; in another terminal with the same settings: \`${asTyped('token --as operator')}\`, and \`--as reviewer\` for whoever approves.`

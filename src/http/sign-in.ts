@@ -52,6 +52,12 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
       oidc: oidc ? { name: oidc.name } : null,
       link_invitations: context.linkInvitations === true,
     }
+    const provider = () => {
+      if (oidc) return oidc
+      throw new StagedoorError('sign_in_refused', {
+        reason: 'no identity provider is configured here (OIDC_ISSUER)',
+      })
+    }
     const limit = limitByAddress(api.fastify, config.rateLimit)
     const asService = <T>(work: (client: Client) => Promise<T>) => inTransaction(pool, work, SERVICE_ROLE)
 
@@ -227,14 +233,13 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
       },
     })
 
-    if (oidc === undefined) return
     const leave = async (
       request: FastifyRequest,
       reply: FastifyReply,
       asked: { readonly returnTo?: string | undefined; readonly invitation?: string | undefined },
     ): Promise<string> => {
       await limit(request)
-      const { url, flow } = await oidc.begin()
+      const { url, flow } = await provider().begin()
       const known = request.cookies[BROWSER_COOKIE]
       const browser = known && known.length <= 200 ? known : createSecret()
       await asService((client) =>
@@ -302,7 +307,7 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
               reason:
                 'this browser began no such sign-in, or it was completed or took longer than ten minutes',
             })
-          const { subject, name } = await oidc.complete(search, flow)
+          const { subject, name } = await provider().complete(search, flow)
           const cookie = await asService(async (client) => {
             if (flow.invitationHash !== undefined)
               await acceptInvitation(client, flow.invitationHash, subject, name)

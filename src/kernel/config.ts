@@ -197,6 +197,12 @@ const SETTINGS = {
     secret: 'whole',
     parse: text,
   }),
+  oidcClientAuth: setting({
+    env: 'OIDC_CLIENT_AUTH',
+    about: 'how the secret is sent to the identity provider: post or basic',
+    fallback: 'post' as 'post' | 'basic',
+    parse: oneOf(['post', 'basic'] as const),
+  }),
   oidcScopes: setting({
     env: 'OIDC_SCOPES',
     about: 'what Stagedoor asks the identity provider for, with spaces between',

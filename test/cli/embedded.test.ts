@@ -49,6 +49,33 @@ it('the embedded default, from its first start to a crash and back', async () =>
     expect(await answer.json()).toMatchObject({ workspaces: [{ role }] })
   }
   expect((await runCli(['gate', 'close', GATE], env)).stdout).toContain('is closed now')
+
+  // A machine token of the command line works, is listed and is revoked; an invitation is a link that makes a member.
+  const created = JSON.parse(
+    (await runCli(['token', 'create', 'export', '--role', 'viewer', '--json'], env)).stdout,
+  )
+  const asMachine = () =>
+    fetch(`${first.url}/api/v1/me`, { headers: { authorization: `Bearer ${created.secret}` } })
+  expect(await (await asMachine()).json()).toMatchObject({ name: 'export', workspaces: [{ role: 'viewer' }] })
+  expect((await runCli(['token', 'list'], env)).stdout).toMatch(/export\s+viewer\s+until \S+\s+used/)
+  const revoked = await runCli(['token', 'revoke', created.token.token_id], env)
+  expect(revoked.stdout).toContain('The token is revoked')
+  await expect.poll(async () => (await asMachine()).status).toBe(401)
+  const invited = await runCli(['invitation', 'create', 'Grace', '--role', 'reviewer', '--as', 'admin'], env)
+  const [, invitation] = /#invitation=(\S+)/.exec(invited.stdout)!
+  const joined = await fetch(`${first.url}/api/v1/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ invitation, name: 'Grace' }),
+  })
+  expect(joined.status).toBe(200)
+  expect((await runCli(['invitation', 'list'], env)).stdout).toMatch(/accepted\s+reviewer\s+Grace/)
+  const grace = JSON.parse((await runCli(['member', 'list', '--json'], env)).stdout).find(
+    (one: { display_name: string }) => one.display_name === 'Grace',
+  )
+  expect((await runCli(['session', 'list', grace.user_id], env)).stdout).toContain('invitation')
+  expect((await runCli(['session', 'end', grace.user_id], env)).stdout).toContain('1 session')
+  expect((await runCli(['member', 'delete', grace.user_id], env)).stdout).toContain('is no longer a member')
   expect((await runCli(['doctor'], env)).code).toBe(0)
   const { database_direct_url: address } = JSON.parse((await runCli(['login', '--json'], env)).stdout)
   const client = new pg.Client(address)

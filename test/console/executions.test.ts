@@ -27,9 +27,14 @@ steps:
   - { step: rest, wait: { for: 2h }, next: report }
   - { step: report, tool: sql, args: { query: "select 1 as n" } }
 `
+/** A chain of 200 steps. */
+const LONG = `name: long
+steps:
+${Array.from({ length: 200 }, (_, at) => `  - { step: s${at}, tool: sql, args: { query: "select 1 as n" }${at < 199 ? `, next: s${at + 1}` : ''} }`).join('\n')}
+`
 
 beforeAll(async () => {
-  const texts = [WEEKLY.replace('top: 100', 'top: 10'), WEEKLY, SLOW]
+  const texts = [WEEKLY.replace('top: 100', 'top: 10'), WEEKLY, SLOW, LONG]
   for (const [index, text] of texts.entries()) {
     const path = real.file(`playbook-${index}.yaml`, text)
     const made = await runCli(['playbook', 'register', path, '--open-to-members'], {
@@ -154,4 +159,14 @@ test('versions of a playbook are compared, and a text is checked before it is re
   await button(page, 'Check').click()
   await dialog(page).getByText('It can be registered').waitFor()
   await dialog(page).getByText('stagedoor playbook register playbook.yaml').first().waitFor()
+})
+
+test('a graph of 200 steps begins where it can be read, and draws only what is in sight', async () => {
+  const page = await real.signIn('operator')
+  await page.goto(`${real.url}/playbooks/long`)
+  const first = page.locator('.graph-step').filter({ has: page.getByText('s0', { exact: true }) })
+  await expect.poll(async () => (await first.boundingBox())?.width ?? 0).toBeGreaterThan(100)
+  await expect.poll(() => page.locator('.graph-step').count()).toBeLessThan(40)
+  await button(page, 'List').click()
+  expect(await page.locator('.step-list > li').count()).toBe(200)
 })

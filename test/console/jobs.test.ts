@@ -122,7 +122,7 @@ it('the page of jobs counts what ended, pauses a kind, and a paused kind begins 
 it('an administrator adds a schedule with its next runs in sight, pauses and deletes it; health names who works', async () => {
   const page = await app.signIn('operator')
   const admin = await tokenOf('--as', 'admin')
-  await page.evaluate((token) => sessionStorage.setItem('stagedoor.token', token), admin)
+  await page.request.post(`${app.url}/api/v1/sign-in`, { data: { token: admin } })
   await page.goto(`${app.url}/schedules?text=nightly`)
   await page.getByText('No schedule meets the filters.').waitFor()
   await page.getByRole('button', { name: 'Add a schedule' }).click()

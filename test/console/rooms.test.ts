@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 import { type Role, useRealConsole } from './real-console.ts'
 
 const stagedoor = useRealConsole('rooms')
@@ -15,7 +16,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const FOLDER = process.env.SCREENSHOTS
 
 /** What the pages of single things are opened with; filled before the tests. */
-const ids = { record: '', event: '', upload: '', execution: '' }
+const ids = { record: '', event: '', upload: '', execution: '', job: '' }
 
 /** Path, and the heading that shows that the page is there with its content. */
 const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
@@ -39,6 +40,14 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/playbooks/greeting', 'greeting'],
   ['/playbooks/greeting?tab=text', 'greeting'],
   ['/playbooks/greeting?tab=versions', 'greeting'],
+  ['/jobs', 'Jobs'],
+  [() => `/jobs/${ids.job}`, 'send_mail'],
+  ['/dead-letters', 'Dead letters'],
+  ['/schedules', 'Schedules'],
+  ['/health', 'Health'],
+  ['/settings/datasets?dataset=ads', 'Settings'],
+  ['/settings/webhooks', 'Settings'],
+  ['/settings/limits', 'Settings'],
 ]
 
 /** Together they show both widths and both schemes; for pictures all four. */
@@ -80,6 +89,11 @@ beforeAll(async () => {
       perform iu_core.fn_sql_route_dry_run('orders_created');
     end $$`)
   await stagedoor.sql(`insert into public.orders values (1, 'a'), (2, 'b')`)
+  const job = { job_kind: 'send_mail', workspace_id: workspace }
+  const enqueued = await stagedoor.sql<{ id: string }>('select id from iu_core.fn_job_enqueue_batch($1) id', [
+    JSON.stringify([job]),
+  ])
+  ids.job = enqueued[0]!.id
   const record = await call<{ staging_record_id: string }>('operator', 'POST', '/staging', {
     workspace_id: workspace,
     staging_kind: 'review_package',
@@ -142,7 +156,7 @@ beforeAll(async () => {
   ids.execution = started.execution_id
   const failed = () =>
     call<{ items_failed: number | null }>('operator', 'GET', `/executions/${ids.execution}`)
-  await expect.poll(async () => (await failed()).items_failed).toBe(1)
+  await until('an item has failed', async () => (await failed()).items_failed === 1)
 })
 
 it('every page has its heading, can be used by everyone, and fits into its window', async () => {

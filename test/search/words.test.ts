@@ -38,6 +38,12 @@ describe('a text', () => {
     expect(await words('한국어 がくせい й', 'ko')).toEqual(['и', 'がくせい', '한국어'].sort())
   })
 
+  it('is read to its end behind what looks like a tag', async () => {
+    expect(await words('Write <script>alert</script> never, <https://example.com> rarely', 'en')).toEqual(
+      expect.arrayContaining(['script', 'alert', 'never', 'rare']),
+    )
+  })
+
   it('is divided at a slash, which is no path here', async () => {
     expect(await words('handbook/leave and/or rest', 'en')).toEqual(['handbook', 'leav', 'rest'])
   })

@@ -9,7 +9,6 @@ export type DeadLetterGroups = Answer<'groupDeadLetters'>
 export type DeadLetterGroup = DeadLetterGroups['groups'][number]
 export type Schedule = Answer<'listSchedules'>['schedules'][number]
 export type Workers = Answer<'listWorkers'>
-export type Trace = Answer<'getTrace'>
 
 export interface JobPage {
   readonly jobs: Job[]
@@ -42,7 +41,6 @@ export interface JobsApi {
   statistics(asked: { window: string; kind?: string | undefined }): Promise<JobStatistics>
   list(asked: PageOf & { status?: string | undefined; kind?: string | undefined }): Promise<JobPage>
   find(id: string): Promise<Job>
-  trace(id: string): Promise<Trace>
   cancel(id: string, reason: string): Promise<{ outcome: 'cancelled' | 'requested' }>
   kinds(): Promise<{ kinds: JobKind[] }>
   setKind(kind: string, settings: object): Promise<JobKind>
@@ -75,7 +73,6 @@ export function createJobsApi(request: Request): JobsApi {
     statistics: (asked) => request(`/jobs/statistics?${query(asked)}`),
     list: (asked) => request(`/jobs?${query(asked)}`),
     find: (id) => request(`/jobs/${id}`),
-    trace: (id) => request(`/traces/${id}`),
     cancel: (id, reason) => post(`/jobs/${id}/cancel`, reason === '' ? {} : { reason }),
     kinds: () => request('/job-kinds'),
     setKind: (kind, settings) => request(`/job-kinds/${kind}`, { method: 'PATCH', body: settings }),

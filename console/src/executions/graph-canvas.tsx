@@ -17,13 +17,13 @@ import { count } from '../parts/format.ts'
 import { type StepSaid, stepStatus } from './execution-status.ts'
 import { type StepArc, type StepGraph, type StepNode, stepDuration } from './playbook-graph.ts'
 
-const WIDTH = 176
+const WIDTH = 160
 const HEIGHT = 66
 const MAX_LABEL = 22
 /** Of a letter of a label. */
 const LETTER = 6.5
 /** Where a graph is too large to be read as a whole, it begins at what matters. */
-const READABLE_ZOOM = 0.7
+const READABLE_ZOOM = 0.55
 
 interface Props {
   readonly graph: StepGraph
@@ -46,12 +46,12 @@ export default function GraphCanvas({ graph, running, over, chosen, choose }: Pr
     graph.steps.map(({ step }) => step).join() + graph.arcs.map(({ from, to }) => `${from}>${to}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the layout depends on names and arcs only, not on what runs
   const { places, routes, height } = useMemo(() => layout(graph), [shape])
-  const begin = (canvas: ReactFlowInstance<Drawn, Drawable>) => {
+  const begin = async (canvas: ReactFlowInstance<Drawn, Drawable>) => {
     setFlow(canvas)
-    void canvas.fitView(FIT)
+    await canvas.fitView(FIT)
     if (canvas.getZoom() >= READABLE_ZOOM) return
     const at = places.get(focusOf(graph, over))!
-    void canvas.setCenter(at.x + WIDTH * 1.5, at.y + HEIGHT / 2, { zoom: READABLE_ZOOM + 0.15 })
+    await canvas.setCenter(at.x + WIDTH * 1.5, at.y + HEIGHT / 2, { zoom: 0.85 })
   }
   const nodes = graph.steps.map<Drawn>((step) => ({
     id: step.step,
@@ -73,7 +73,7 @@ export default function GraphCanvas({ graph, running, over, chosen, choose }: Pr
           edges={edges}
           nodeTypes={NODE_TYPES}
           edgeTypes={EDGE_TYPES}
-          onInit={begin}
+          onInit={(canvas) => void begin(canvas)}
           minZoom={0.05}
           maxZoom={1.5}
           nodesDraggable={false}
@@ -198,7 +198,7 @@ interface Layout {
 
 function layout({ steps, arcs }: StepGraph): Layout {
   const graph = new dagre.graphlib.Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 44, marginx: 8, marginy: 8 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 32, marginx: 8, marginy: 8 })
   graph.setDefaultEdgeLabel(() => ({}))
   for (const { step } of steps) graph.setNode(step, { width: WIDTH, height: HEIGHT })
   arcs.forEach(({ from, to, when }, index) => {

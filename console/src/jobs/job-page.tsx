@@ -1,10 +1,9 @@
 import { type ReactNode, useState } from 'react'
-import type { Trace } from '../api/jobs.ts'
 import type { Job } from '../api/types.ts'
+import { TraceTree } from '../events/trace-tree.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
-import { Chip } from '../parts/chip.tsx'
 import { Detail } from '../parts/detail.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Facts } from '../parts/facts.tsx'
@@ -22,7 +21,7 @@ export default function JobPage({ params }: { readonly params: Readonly<Record<s
   const id = params.id!
   const job = useLiveQuery(['jobs', 'job', id], (api) => api.queue.find(id))
   const kinds = useLiveQuery(['jobs', 'kinds'], (api) => api.queue.kinds())
-  const trace = useLiveQuery(['jobs', 'trace', id], (api) => api.queue.trace(id))
+  const trace = useLiveQuery(['jobs', 'trace', id], (api) => api.trace(id))
   if (job.data === undefined) {
     return (
       <>
@@ -51,7 +50,9 @@ export default function JobPage({ params }: { readonly params: Readonly<Record<s
           id: 'trace',
           title: 'Trace',
           content: trace.data ? (
-            <TraceList trace={trace.data} job={id} />
+            <section className="card" aria-label="Trace">
+              <TraceTree trace={trace.data} marked={id} />
+            </section>
           ) : (
             <>
               <FailureNote failure={trace.failure} />
@@ -158,64 +159,6 @@ function JobData({ job }: { job: Job }) {
           <JsonTree value={job.result} label="Result" />
         )}
       </div>
-    </section>
-  )
-}
-
-interface Traced {
-  readonly at: string
-  readonly id: string
-  readonly what: string
-  readonly href: string
-  readonly name: string
-  readonly state?: ReactNode
-}
-
-/** The event it came from, and all that followed, in order of time. */
-function TraceList({ trace, job }: { trace: Trace; job: string }) {
-  const lines: Traced[] = [
-    ...trace.events.map((event) => ({
-      at: event.created_at,
-      id: event.id,
-      what: 'event',
-      href: `/events/${event.id}`,
-      name: `${event.event_domain}.${event.event_type}`,
-    })),
-    ...trace.jobs.map((one) => ({
-      at: one.enqueued_at,
-      id: one.job_id,
-      what: 'job',
-      href: `/jobs/${one.job_id}`,
-      name: one.job_kind,
-      state: <JobChip status={one.status} />,
-    })),
-    ...trace.executions.map((one) => ({
-      at: one.created_at,
-      id: one.execution_id,
-      what: 'execution',
-      href: `/executions/${one.execution_id}`,
-      name: one.playbook ?? 'execution',
-      state: <Chip tone={one.status === 'FAILED' ? 'bad' : 'work'}>{one.status.toLowerCase()}</Chip>,
-    })),
-  ].sort((one, other) => one.at.localeCompare(other.at))
-  return (
-    <section className="card" aria-label="Trace">
-      <ol className="steps-list">
-        {lines.map(({ id, what, href, name, at, state }) => (
-          <li key={id}>
-            <span className="tiny">{what}</span>
-            <span>
-              {id === job ? <b>{name} (this job)</b> : <a href={href}>{name}</a>} {state}{' '}
-              {at !== '' && (
-                <span className="tiny">
-                  <Ago at={at} />
-                </span>
-              )}
-            </span>
-          </li>
-        ))}
-      </ol>
-      {trace.cut && <p className="empty">There is more than the first thousand.</p>}
     </section>
   )
 }

@@ -4,7 +4,6 @@ import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { Choice } from '../parts/choice.tsx'
-import { Command } from '../parts/command.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
@@ -13,6 +12,7 @@ import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
+import { Secret } from './secret.tsx'
 import { useLoaded } from './use-loaded.ts'
 import './settings.css'
 
@@ -188,7 +188,7 @@ function Invitations({ workspace }: { workspace: string }) {
               <b>Send this link to {link.invitation.invitee}.</b> It is shown only now, works once and makes
               whoever signs in with it {link.invitation.role}.
             </p>
-            <Command text={link.link} />
+            <Secret text={link.link} what="link" />
           </div>
         )}
       </div>

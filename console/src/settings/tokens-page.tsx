@@ -4,7 +4,6 @@ import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { Choice } from '../parts/choice.tsx'
-import { Command } from '../parts/command.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Person } from '../parts/person.tsx'
 import { useAction } from '../parts/use-action.ts'
@@ -12,6 +11,7 @@ import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
+import { Secret } from './secret.tsx'
 import { useLoaded } from './use-loaded.ts'
 import './settings.css'
 
@@ -73,7 +73,7 @@ function Tokens({ workspace }: { workspace: string }) {
                 <b>Copy the token {created.token.name} now: it is not shown again.</b> The program sends it as{' '}
                 <code>Authorization: Bearer</code>.
               </p>
-              <Command text={created.secret} />
+              <Secret text={created.secret} what="token" />
             </div>
           )}
         </div>

@@ -25,7 +25,8 @@ export function DiffView({ diff }: { diff: string }) {
           ))}
         </div>
       )}
-      <div className="diff-scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it */}
+      <div className="diff-scroll" tabIndex={0}>
         <table className={beside ? 'diff-table is-beside' : 'diff-table'}>
           <caption className="unseen">Old and new lines</caption>
           <tbody>{rows.map((row, index) => (beside ? besideRow(row, index) : unifiedRow(row, index)))}</tbody>

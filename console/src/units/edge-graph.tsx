@@ -1,5 +1,14 @@
 import dagre from '@dagrejs/dagre'
-import { Background, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react'
+import {
+  Background,
+  type Edge,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from '@xyflow/react'
 import type { UnitEdge, UnitEdges } from '../api/types.ts'
 import { go } from '../route.ts'
 import '@xyflow/react/dist/base.css'
@@ -49,24 +58,29 @@ function layOut(id: string, title: string, edges: readonly UnitEdge[]) {
     [id, { label: title, href: undefined, isHere: true, isMissing: false }],
   ])
   const lines: Edge[] = []
+  const add = (key: string, data: UnitNodeData) => {
+    if (!known.has(key) && known.size < MAX_NODES) known.set(key, data)
+    return known.has(key)
+  }
+  // A unit that points here and is pointed to stands on both sides: no two lines lie on each other.
   for (const edge of edges) {
-    const target = edge.to_unit_id ?? `ref ${edge.target_ref}`
-    if (!known.has(edge.from_unit_id) && known.size < MAX_NODES)
-      known.set(edge.from_unit_id, {
-        label: edge.from_address,
-        href: `/units/${edge.from_unit_id}`,
-        isHere: false,
-        isMissing: false,
+    const isOut = edge.from_unit_id === id
+    const other = isOut ? edge.to_unit_id : edge.from_unit_id
+    const key = `${isOut ? 'to' : 'from'} ${other ?? edge.target_ref}`
+    const isDrawn = add(key, {
+      label: isOut ? (edge.to_address ?? edge.target_ref) : edge.from_address,
+      href: other === null ? undefined : `/units/${other}`,
+      isHere: false,
+      isMissing: isOut && edge.edge_status === 'unverified',
+    })
+    if (isDrawn)
+      lines.push({
+        id: edge.edge_id,
+        source: isOut ? id : key,
+        target: isOut ? key : id,
+        label: edge.edge_type,
+        markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--ink-3)' },
       })
-    if (!known.has(target) && known.size < MAX_NODES)
-      known.set(target, {
-        label: edge.to_address ?? edge.target_ref,
-        href: edge.to_unit_id === null ? undefined : `/units/${edge.to_unit_id}`,
-        isHere: false,
-        isMissing: edge.edge_status === 'unverified',
-      })
-    if (known.has(edge.from_unit_id) && known.has(target))
-      lines.push({ id: edge.edge_id, source: edge.from_unit_id, target, label: edge.edge_type })
   }
   const graph = new dagre.graphlib.Graph({ multigraph: true })
     .setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 110 })

@@ -23,7 +23,7 @@ export function MarkingPage({ params }: { params: Readonly<Record<string, string
     data: marking,
     failure,
     refresh,
-  } = useLiveQuery(['units', 'marking', id], (api) => api.units.marking(id))
+  } = useLiveQuery(['records', 'marking', id], (api) => api.units.marking(id))
   if (marking === undefined || marking.staging_record_id !== id)
     return (
       <Detail title="Cut of a document" back={['Units', '/units']}>
@@ -183,7 +183,8 @@ function BesideText({ marking }: { marking: Marking }) {
           })}
         </ol>
       </section>
-      <section ref={text} className="card marking-text" aria-labelledby="text-title">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it */}
+      <section ref={text} className="card marking-text" aria-labelledby="text-title" tabIndex={0}>
         <header className="card-head">
           <h2 id="text-title">Text of the document</h2>
           {marking.left_out && <span className="tiny">marked with a bar: left out</span>}

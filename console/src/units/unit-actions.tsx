@@ -48,21 +48,34 @@ function isOption(name: ActionName, { lifecycle_status: status, deleted_at }: Un
 export function UnitActions({ unit, context, changed }: Props) {
   const [asked, ask] = useState<ActionName>()
   const options = ACTIONS.filter(([name]) => isOption(name, unit))
-  const next = options.find(([name]) => context.may[name].allowed)?.[0]
+  const allowed = options.filter(([name]) => context.may[name].allowed)
+  const refused = options.filter(([name]) => !context.may[name].allowed)
+  const reasons = [...new Set(refused.map(([name]) => context.may[name].reason))]
   return (
     <>
       <div className="unit-actions">
-        {options.map(([name, text]) => (
+        {allowed.map(([name, text], index) => (
           <ActionButton
             key={name}
             text={text}
-            allowed={context.may[name].allowed}
-            why={context.may[name].reason}
+            allowed
             busy={false}
-            next={name === next && unit.lifecycle_status === 'draft'}
+            next={index === 0 && unit.lifecycle_status === 'draft'}
             act={() => ask(name)}
           />
         ))}
+        {reasons.map((reason) => (
+          <p key={reason} className="tiny">
+            {refused
+              .filter(([name]) => context.may[name].reason === reason)
+              .map(([, text]) => text.replace('…', ''))
+              .join(', ')}
+            : {reason}
+          </p>
+        ))}
+        {options.length === 0 && (
+          <p className="tiny">Nothing more happens to it: it is {unit.lifecycle_status}.</p>
+        )}
       </div>
       {asked && (
         <Asked name={asked} unit={unit} context={context} changed={changed} close={() => ask(undefined)} />
