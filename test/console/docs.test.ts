@@ -42,7 +42,8 @@ test('pages are found by contents, links and words, and shown with addresses, pi
   await page.getByRole('heading', { name: 'In the browser' }).waitFor()
   const picture = page.getByRole('img', { name: /three wrong lines/ })
   await picture.scrollIntoViewIfNeeded()
-  await expect.poll(() => picture.evaluate('(image) => image.naturalWidth')).toBeGreaterThan(300)
+  const width = () => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)
+  await expect.poll(width).toBeGreaterThan(300)
   expect(await findings(page)).toEqual([])
 
   // The first block of code, as it is typed.
