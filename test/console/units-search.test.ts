@@ -175,7 +175,7 @@ it('search finds a text at once and says how fresh it is, by keyboard alone; wit
   await page.keyboard.press('/')
   await page.keyboard.type('employee')
   const hits = page.getByRole('list', { name: 'Hits' })
-  await hits.getByText('being indexed').waitFor()
+  await hits.locator('.chip', { hasText: 'being indexed' }).waitFor()
   expect(await hits.locator('.hit-snippet mark').allInnerTexts()).toContain('employee')
   await expect.poll(() => seen(page.locator('.freshness'))).toMatch(/1 hit in .*by words.*waiting/s)
   expect(page.url()).toContain('q=employee')
