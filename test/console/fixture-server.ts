@@ -47,6 +47,7 @@ export interface FixtureState {
   /** Uploads by their status; only what the overview and the rail show of them. */
   uploads: FixtureUpload[]
   datasets: FixtureRow[]
+  overview: FixtureRow
   /** Only what the overview shows of them. */
   jobs: FixtureRow[]
   executions: FixtureRow[]
@@ -157,6 +158,16 @@ export function initialState(): FixtureState {
         has_clients: false,
       },
     ],
+    overview: {
+      uploads_today: 3,
+      promotions_today: 1,
+      last_promotion_at: null,
+      events_last_hour: 2,
+      oldest_waiting_job_at: null,
+      executions_today: 0,
+      oldest_running_execution_at: null,
+      units_today: 0,
+    },
     jobs: [],
     executions: [],
     search: { pending: 0, failed: 0 },
@@ -199,7 +210,7 @@ export function upload(id: number, name: string, changes: Record<string, unknown
     status: 'planned',
     review_status: 'pending',
     run_mode: 'SAFE_PROD',
-    uploaded_by: 'operator@localhost',
+    uploaded_by: 'ada@localhost',
     client_id: 'c1',
     invalid_count: 0,
     line_count: 50,
@@ -295,6 +306,8 @@ function answer(
   if (path === '/api/v1/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/v1/events')
     return { status: 200, body: { events: state.events, people: state.people, next: state.next } }
+  if (path === '/api/v1/overview') return { status: 200, body: state.overview }
+  if (path === '/api/v1/find') return { status: 200, body: { found: [] } }
   if (path === '/api/v1/uploads') {
     const wanted = query.get('status')?.split(',')
     const all = state.uploads.filter(

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { Consumer, EventRoute } from '../api/types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { type LiveQuery, useLiveQuery } from '../live/live.tsx'
@@ -131,7 +132,7 @@ function List<Row>({
   query: LiveQuery<Row[]>
   columns: readonly Column<Row>[]
   keyOf(row: Row): string
-  empty: React.ReactNode
+  empty: ReactNode
 }) {
   return (
     <Card id="list" title={title} aside={query.data && <span className="tiny">{query.data.length}</span>}>

@@ -3,11 +3,13 @@ import { type System, useSystem } from '../live/system.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { counted } from '../parts/format.ts'
 import { useSession } from '../session/session.tsx'
+import { Keys } from './keys.tsx'
 
 export function TopBar() {
   const { me, signOut } = useSession()
   return (
     <header className="top">
+      <Keys />
       <span className="top-workspace">{workspaceName(me)}</span>
       <span role="status">
         <StateChip system={useSystem()} />

@@ -8,7 +8,7 @@ import { type Polled, usePolled } from './use-polled.ts'
 const MAX_READ = 50
 
 export interface PendingWork {
-  /** Uploads that have not ended, newest first. */
+  /** Uploads that have not ended, newest first. Dry runs come to nothing, so they wait for nobody. */
   readonly uploads: readonly Upload[]
   readonly moreUploads: boolean
   /** Uploads awaiting review, newest first. Read separately, because `uploads` may not reach back to them. */
@@ -39,7 +39,7 @@ async function readPendingWork(api: Api): Promise<PendingWork> {
     api.records.undecided({ limit: MAX_READ }),
   ])
   return {
-    uploads: uploads.uploads,
+    uploads: uploads.uploads.filter(({ run_mode }) => run_mode !== 'FULL_DRY_RUN'),
     moreUploads: uploads.next !== null,
     waiting: waiting.uploads,
     moreWaiting: waiting.next !== null,

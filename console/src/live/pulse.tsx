@@ -24,7 +24,23 @@ export function PulseProvider({ children }: { children: ReactNode }) {
   const beatNow = useCallback(() => setBeat((count) => count + 1), [])
   const { connected, onChange } = useLive()
 
-  useEffect(() => onChange(beatNow), [onChange, beatNow])
+  // Everything on the page is read with one beat, so what changes all the time beats as often as before.
+  useEffect(() => {
+    let beatAt = Number.NEGATIVE_INFINITY
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const beatOnce = () => {
+      timer = undefined
+      beatAt = performance.now()
+      beatNow()
+    }
+    const stop = onChange(() => {
+      timer ??= setTimeout(beatOnce, Math.max(0, beatAt + BEAT_MS.alone - performance.now()))
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [onChange, beatNow])
 
   useEffect(() => {
     let timer: ReturnType<typeof setInterval> | undefined

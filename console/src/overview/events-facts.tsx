@@ -1,21 +1,24 @@
-import type { EventPage } from '../api/types.ts'
+import type { EventPage, OverviewFacts } from '../api/types.ts'
 import { countOf, type Work } from '../live/work.ts'
 import { Ago } from '../parts/ago.tsx'
+import { Fact, rate } from './flow.tsx'
 
 interface Props {
   readonly page: EventPage | undefined
   readonly work: Work | undefined
+  readonly facts: OverviewFacts | undefined
 }
 
-export function EventsFacts({ page, work }: Props) {
+export function EventsFacts({ page, work, facts }: Props) {
   const latest = page?.events[0]
   return (
     <>
-      <a className="big" href="#events">
+      <a className="big" href="/events">
         {page === undefined ? '–' : count(page)}{' '}
         <small>{page?.events.length === 1 ? 'event' : 'events'}</small>
       </a>
       <dl className="facts">
+        <Fact name="events in 1 h">{rate(facts?.events_last_hour)}</Fact>
         <div>
           <dt>latest event</dt>
           <dd>
@@ -34,6 +37,15 @@ export function EventsFacts({ page, work }: Props) {
           </dt>
           <dd>{work === undefined ? '–' : countOf(work.dead)}</dd>
         </div>
+        <Fact name="oldest waiting job">
+          {facts?.oldest_waiting_job_at ? (
+            <Ago at={facts.oldest_waiting_job_at} />
+          ) : facts === undefined ? (
+            '–'
+          ) : (
+            'none'
+          )}
+        </Fact>
       </dl>
     </>
   )

@@ -11,6 +11,7 @@ import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { recordText } from '../records/record-text.ts'
 import { ReviewChip } from '../review/review-chip.tsx'
+import { useSession } from '../session/session.tsx'
 import { planText, sinceOf } from '../upload/state.ts'
 
 const SHOWN = 6
@@ -30,8 +31,12 @@ export function NeedsCard({
   pendingWork: Polled<PendingWork>
   work: Work | undefined
 }) {
-  const needs = pendingWork.data === undefined ? [] : needsIn(pendingWork.data)
-  const records = pendingWork.data?.records ?? []
+  const { me } = useSession()
+  const needs = pendingWork.data === undefined ? [] : needsIn(pendingWork.data, me.actor)
+  const records = (pendingWork.data?.records ?? []).filter(
+    ({ owner_actor, four_eyes }) => !(four_eyes && owner_actor === me.actor),
+  )
+  const ownInReview = pendingWork.data === undefined ? 0 : inReviewOf(pendingWork.data, me.actor)
   const dead = work === undefined ? [] : deadKinds(work.dead)
   const all = needs.length + records.length + dead.length
   const lines = [
@@ -60,6 +65,17 @@ export function NeedsCard({
         </p>
       )}
       <ul className="lines">{lines.slice(0, SHOWN)}</ul>
+      {ownInReview > 0 && (
+        <div className="card-foot">
+          <p className="tiny">
+            {counted(ownInReview, 'change')} of yours {ownInReview === 1 ? 'waits' : 'wait'} for another
+            person.{' '}
+            <a className="link" href="/changes">
+              Show
+            </a>
+          </p>
+        </div>
+      )}
       {all > SHOWN && (
         <div className="card-foot">
           <p className="tiny">
@@ -141,11 +157,22 @@ function DeadLine({ kind, jobs, newest }: DeadKind) {
 }
 
 /** An upload that awaits review may be older than all the uploads that were read. */
-function needsIn({ uploads, waiting }: PendingWork): Need[] {
+function needsIn({ uploads, waiting }: PendingWork, me: string): Need[] {
   const newest = new Set(uploads.map(({ upload_id }) => upload_id))
   return [...uploads, ...waiting.filter(({ upload_id }) => !newest.has(upload_id))]
+    .filter((upload) => !isOwnInReview(upload, me))
     .map(needOf)
     .filter((need) => need !== undefined)
+}
+
+/** Whoever uploaded a file does not decide on it: it waits for somebody else. */
+function isOwnInReview({ status, review_status, uploaded_by }: Upload, me: string): boolean {
+  return status === 'planned' && review_status === 'pending' && uploaded_by === me
+}
+
+function inReviewOf({ waiting, records }: PendingWork, me: string): number {
+  const own = records.filter(({ four_eyes, owner_actor }) => four_eyes && owner_actor === me)
+  return waiting.filter((upload) => isOwnInReview(upload, me)).length + own.length
 }
 
 function needOf(upload: Upload): Need | undefined {

@@ -1,5 +1,6 @@
 import type { Api } from '../api/client.ts'
 import { PageHead } from '../frame/page-head.tsx'
+import { useLiveQuery } from '../live/live.tsx'
 import { usePendingWork } from '../live/pending-work.tsx'
 import { useSystem } from '../live/system.tsx'
 import { usePolled } from '../live/use-polled.ts'
@@ -12,21 +13,22 @@ import { NeedsCard } from './needs-card.tsx'
 import { ExecutionsCard, JobsCard, SearchCard } from './work-cards.tsx'
 import './overview.css'
 
-const readGates = (api: Api) => api.gates()
 const readPromoted = (api: Api) => api.uploads.list({ status: 'promoted', limit: 50 })
-const readEvents = (api: Api) => api.events({ limit: 20 })
 
 export function Overview() {
   const system = useSystem()
-  const gates = usePolled(readGates)
-  const events = usePolled(readEvents)
+  const gates = useLiveQuery(['health', 'gates'], (api) => api.gates())
+  const events = useLiveQuery(['events', 'newest'], (api) => api.events({ limit: 20 }))
   const pendingWork = usePendingWork()
-  const promoted = usePolled(readPromoted)
+  const promoted = useLiveQuery(['promotions', 'newest'], readPromoted)
+  const facts = useLiveQuery(['events', 'overview'], (api) => api.overview())
   const work = usePolled(readWork)
   return (
     <>
       <PageHead title="How data flows" />
+      <NeedsCard pendingWork={pendingWork} work={work.data} />
       <Flow
+        facts={facts.data}
         gates={gates.data?.gates}
         events={events.data}
         pendingWork={pendingWork.data}
@@ -35,7 +37,6 @@ export function Overview() {
       />
       <div className="below">
         <div className="stack">
-          <NeedsCard pendingWork={pendingWork} work={work.data} />
           <HealthCard system={system} />
           <GatesCard gates={gates} />
         </div>

@@ -1,14 +1,18 @@
 import type { ReactNode } from 'react'
+import type { OverviewFacts } from '../api/types.ts'
 import type { PendingWork } from '../live/pending-work.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { count } from '../parts/format.ts'
+import { Fact, rate } from './flow.tsx'
 
 /** What is in staging, and how long the oldest of it has waited for a person. */
 export function StagingFacts({
   pendingWork,
+  facts,
   children,
 }: {
   pendingWork: PendingWork | undefined
+  facts: OverviewFacts | undefined
   children: ReactNode
 }) {
   const waiting =
@@ -39,6 +43,7 @@ export function StagingFacts({
           <dt>oldest waiting</dt>
           <dd>{waiting?.[0] ? <Ago at={waiting[0]} /> : waiting === undefined ? '–' : 'none'}</dd>
         </div>
+        <Fact name="uploads in 24 h">{rate(facts?.uploads_today)}</Fact>
         <div>
           <dt>invalid lines</dt>
           <dd>{wrong === undefined ? '–' : count(wrong)}</dd>

@@ -1,7 +1,15 @@
+import type { OverviewFacts } from '../api/types.ts'
 import { countOf, type Work } from '../live/work.ts'
+import { Ago } from '../parts/ago.tsx'
+import { Fact, rate } from './flow.tsx'
 import { upTo } from './work-cards.tsx'
 
-export function PlaybooksFacts({ work }: { work: Work | undefined }) {
+interface Props {
+  readonly work: Work | undefined
+  readonly facts: OverviewFacts | undefined
+}
+
+export function PlaybooksFacts({ work, facts }: Props) {
   return (
     <>
       <a className="big" href="#executions">
@@ -14,12 +22,22 @@ export function PlaybooksFacts({ work }: { work: Work | undefined }) {
           </dt>
           <dd>{work === undefined ? '–' : countOf(work.failed)}</dd>
         </div>
+        <Fact name="started in 24 h">{rate(facts?.executions_today)}</Fact>
+        <Fact name="longest running">
+          {facts?.oldest_running_execution_at ? (
+            <Ago at={facts.oldest_running_execution_at} />
+          ) : facts === undefined ? (
+            '–'
+          ) : (
+            'none'
+          )}
+        </Fact>
       </dl>
     </>
   )
 }
 
-export function SearchFacts({ work }: { work: Work | undefined }) {
+export function SearchFacts({ work, facts }: Props) {
   return (
     <>
       <a className="big" href="#search">
@@ -32,6 +50,7 @@ export function SearchFacts({ work }: { work: Work | undefined }) {
           </dt>
           <dd>{work === undefined ? '–' : upTo(work.search.failed)}</dd>
         </div>
+        <Fact name="unit versions in 24 h">{rate(facts?.units_today)}</Fact>
       </dl>
     </>
   )

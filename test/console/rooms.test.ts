@@ -1,0 +1,225 @@
+/**
+ * Every page of the console on a real server: its heading, no finding of axe, nothing outside of the window, no error in the browser's
+ * console. A new page is one line in PAGES. With SCREENSHOTS=folder every page is taken in light and dark, wide and narrow.
+ */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { type Role, useRealConsole } from './real-console.ts'
+
+const stagedoor = useRealConsole('rooms')
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const FOLDER = process.env.SCREENSHOTS
+
+/** What the pages of single things are opened with; filled before the tests. */
+const ids = { record: '', event: '', upload: '' }
+
+/** Path, and the heading that shows that the page is there with its content. */
+const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
+  ['/', 'How data flows'],
+  ['/changes', 'Changes'],
+  ['/uploads', 'Uploads'],
+  ['/records', 'Records'],
+  [() => `/records/${ids.record}`, /Commentary on week 45/],
+  ['/events', 'Events'],
+  [() => `/events/${ids.event}`, 'Record created'],
+  ['/consumers', 'Consumers'],
+  ['/consumers/mail_on_record', 'mail_on_record'],
+  ['/routes', 'Routes'],
+  ['/routes/orders_created', 'orders_created'],
+]
+
+/** Together they show both widths and both schemes; for pictures all four. */
+const VARIANTS = [
+  { scheme: 'light', width: 1440 },
+  { scheme: 'dark', width: 390 },
+  ...(FOLDER
+    ? ([
+        { scheme: 'dark', width: 1440 },
+        { scheme: 'light', width: 390 },
+      ] as const)
+    : []),
+] as const
+
+beforeAll(async () => {
+  const { workspaces } = await call<{ workspaces: { id: string }[] }>('operator', 'GET', '/me')
+  const workspace = workspaces[0]!.id
+  const consumer = {
+    consumer_id: 'mail_on_record',
+    event_domain: 'staging',
+    event_type: 'record_created',
+    job_kind: 'send_mail',
+    idempotency_key_template: '{event_id}:mail',
+    workspace_id: workspace,
+  }
+  const route = {
+    route_code: 'orders_created',
+    source: 'public.orders',
+    sql_event: 'insert',
+    workspace_id: workspace,
+    payload_contract: { keep_refs: ['id'] },
+  }
+  await stagedoor.sql(`
+    do $$ begin
+      create table public.orders (id integer primary key, note text);
+      perform iu_core.fn_consumer_register('${JSON.stringify(consumer)}');
+      perform iu_core.fn_consumer_dry_run('mail_on_record');
+      perform iu_core.fn_sql_route_register('${JSON.stringify(route)}');
+      perform iu_core.fn_sql_route_dry_run('orders_created');
+    end $$`)
+  await stagedoor.sql(`insert into public.orders values (1, 'a'), (2, 'b')`)
+  const record = await call<{ staging_record_id: string }>('operator', 'POST', '/staging', {
+    workspace_id: workspace,
+    staging_kind: 'review_package',
+    payload_type: 'review_bundle',
+    purpose: 'Commentary on week 45 <script>alert(1)</script>',
+    source_kind: 'agent',
+    parts: [
+      {
+        part_name: 'numbers',
+        payload_kind: 'json',
+        payload_json: { spend: 12, campaigns: [{ id: 1 }, { id: 2 }] },
+      },
+      {
+        part_name: 'commentary.md',
+        payload_kind: 'text',
+        payload_text:
+          '# Week 45\n\nSpend **rose** by 12 %.\n\n<img src=x onerror="alert(1)">\n\n[more](javascript:alert(1))\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+      },
+      {
+        part_name: 'checklist',
+        payload_kind: 'json',
+        payload_json: ['The sums agree', 'Fit for the client'],
+      },
+    ],
+  })
+  ids.record = record.staging_record_id
+  const { events } = await call<{ events: { id: string }[] }>(
+    'operator',
+    'GET',
+    `/events?subject=${ids.record}&type=record_created`,
+  )
+  ids.event = events[0]!.id
+})
+
+it('every page has its heading, can be used by everyone, and fits into its window', async () => {
+  const page = await stagedoor.signIn('reviewer')
+  const findings: unknown[] = []
+  for (const [given, heading] of PAGES) {
+    const path = typeof given === 'string' ? given : given()
+    await page.goto(stagedoor.url + path)
+    await page.getByRole('heading', { level: 1, name: heading, exact: typeof heading === 'string' }).waitFor()
+    await settled(page)
+    for (const { scheme, width } of VARIANTS) {
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.setViewportSize({ width, height: 900 })
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+      if (wide > width) findings.push(`${path} is ${wide} pixels wide in a window of ${width}`)
+      findings.push(...(await axe(page, `${path} ${scheme} ${width}`)))
+      if (FOLDER)
+        await picture(
+          page,
+          FOLDER,
+          `${path.replaceAll('/', '-').slice(1, 40) || 'overview'}-${scheme}-${width}`,
+        )
+    }
+  }
+  expect(findings).toEqual([])
+  // The check itself looks: a picture without a text is found.
+  await page.evaluate('document.querySelector("main").append(new Image())')
+  expect(await axe(page, 'planted')).toEqual([expect.stringContaining('image-alt')])
+})
+
+it('a route is reviewed and activated in two steps, and what happens elsewhere shows without a reload', async () => {
+  const page = await stagedoor.signIn('reviewer')
+  await page.goto(`${stagedoor.url}/routes/orders_created`)
+  await page.getByText('1 statement: 2 events would have been sent, 0 refused.').waitFor()
+  await page.getByRole('button', { name: 'Review…' }).click()
+  await page.getByRole('button', { name: 'I looked at it and agree' }).click()
+  await page.getByRole('button', { name: 'Activate…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Activate', exact: true }).click()
+  await page.getByText('you activated it').waitFor()
+  await page.getByRole('button', { name: 'Disable…' }).waitFor()
+
+  await page.goto(`${stagedoor.url}/events`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  // One statement, 300 events: they come without a reload, and of a long list only what is in sight is drawn.
+  await stagedoor.sql(`insert into public.orders select n, 'c' from generate_series(3, 302) n`)
+  await page.getByText('Orders insert').first().waitFor()
+  const table = page.getByRole('table', { name: 'Events' })
+  for (let loaded = 50; loaded < 300; loaded += 50) {
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await expect.poll(async () => Number(await table.getAttribute('aria-rowcount'))).toBe(loaded + 51)
+  }
+  expect(await table.locator('tbody tr[data-index]').count()).toBeLessThan(200)
+  // Rows are measured as they come into sight, so the end moves while one scrolls to it.
+  await expect
+    .poll(async () => {
+      await page.evaluate(`scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })`)
+      return table.locator('tr[aria-rowindex="301"]').count()
+    })
+    .toBe(1)
+  expect(await table.locator('tr[aria-rowindex="2"]').count()).toBe(0)
+})
+
+it('keys lead to rooms, find things by name, and say what they are', async () => {
+  const page = await stagedoor.signIn('reviewer')
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.getByRole('heading', { level: 1, name: 'Records' }).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('go to Events').waitFor()
+  await page.keyboard.press('Escape')
+  // The page has a search field of its own.
+  await page.keyboard.press('/')
+  await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('INPUT')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Name or id' }).fill('commentary on')
+  await page.getByRole('option', { name: /Commentary on week 45/ }).waitFor()
+  expect(await axe(page, 'the finder')).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: /Commentary on week 45/ }).waitFor()
+  expect(page.url()).toContain(`/records/${ids.record}`)
+
+  // What somebody wrote is text: no script of theirs is in the page, and no link of theirs runs one.
+  await page.getByRole('heading', { name: 'Week 45', exact: true }).waitFor()
+  expect(await page.locator('main script, main img, main a[href^="javascript"]').count()).toBe(0)
+  // An address of before leads to the same record.
+  await page.goto(`${stagedoor.url}/review/${ids.record}`)
+  await page.waitForURL(`**/records/${ids.record}`)
+})
+
+async function call<T>(role: Role, method: string, path: string, body?: object): Promise<T> {
+  const answer = await fetch(`${stagedoor.url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${stagedoor.token(role)}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
+  return (await answer.json()) as T
+}
+
+/** Everything that the page asked for has come. */
+async function settled(page: Page): Promise<void> {
+  await expect.poll(() => page.getByText('Loading…', { exact: true }).count()).toBe(0)
+}
+
+async function axe(page: Page, where: string): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<{ id: string; nodes: { html: string; failureSummary: string }[] }[]>(
+    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+  )
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${where}: ${id}: ${html.slice(0, 200)}: ${failureSummary}`),
+  )
+}
+
+async function picture(page: Page, folder: string, name: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}
