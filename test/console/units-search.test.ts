@@ -32,13 +32,12 @@ async function call<T>(role: Role, method: string, path: string, body?: object):
 
 /** What a stored script could have done. */
 async function expectHarmless(page: Page): Promise<void> {
-  const found = await page.evaluate(() => ({
-    ran: (window as { ran?: number }).ran ?? 0,
+  const found = await page.evaluate(`({
+    ran: window.ran ?? 0,
     scripts: document.querySelectorAll('main script, main img, main iframe').length,
     links: [...document.querySelectorAll('main a')].filter((link) =>
-      (link.getAttribute('href') ?? '').includes('javascript'),
-    ).length,
-  }))
+      (link.getAttribute('href') ?? '').includes('javascript')).length,
+  })`)
   expect(found).toEqual({ ran: 0, scripts: 0, links: 0 })
 }
 
