@@ -16,7 +16,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const FOLDER = process.env.SCREENSHOTS
 
 /** What the pages of single things are opened with; filled before the tests. */
-const ids = { record: '', event: '', upload: '', execution: '', job: '' }
+const ids = { record: '', event: '', upload: '', execution: '', job: '', unit: '', marking: '', document: '' }
 
 /** Path, and the heading that shows that the page is there with its content. */
 const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
@@ -25,6 +25,14 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/uploads', 'Uploads'],
   ['/records', 'Records'],
   [() => `/records/${ids.record}`, /Commentary on week 45/],
+  ['/units', 'Units'],
+  [() => `/units/${ids.unit}`, 'Hotels'],
+  [() => `/units/${ids.unit}?tab=versions`, 'Hotels'],
+  [() => `/units/${ids.unit}?tab=edges`, 'Hotels'],
+  [() => `/marks/${ids.marking}`, 'Cut of Travel'],
+  [() => `/documents/${ids.document}`, 'Travel'],
+  ['/search?q=hotel+stars', 'Search'],
+  ['/search?q=hotles&kind=table', 'Search'],
   ['/events', 'Events'],
   [() => `/events/${ids.event}`, 'Record created'],
   ['/consumers', 'Consumers'],
@@ -126,6 +134,7 @@ beforeAll(async () => {
     `/events?subject=${ids.record}&type=record_created`,
   )
   ids.event = events[0]!.id
+  await createUnits()
 })
 
 /** With a loop of which one item fails. */
@@ -158,6 +167,30 @@ beforeAll(async () => {
     call<{ items_failed: number | null }>('operator', 'GET', `/executions/${ids.execution}`)
   await until('an item has failed', async () => (await failed()).items_failed === 1)
 })
+
+/** A document that was cut, a unit of it with two versions and an edge, and a proposal to cut the document again. */
+async function createUnits(): Promise<void> {
+  const text = '# Travel\n\nTrains before planes.\n\n## Hotels\n\nTwo stars.\n'
+  const mark = (more: string) =>
+    call<{ staging_record_id: string; digest: string }>('operator', 'POST', '/marks', {
+      source_ref: 'travel.md',
+      text: text + more,
+    })
+  const { staging_record_id: id, digest } = await mark('')
+  await call('reviewer', 'POST', `/staging/${id}/approve`, { digest })
+  const cut = await call<{ document_id: string; units: { unit_id: string; canonical_address: string }[] }>(
+    'operator',
+    'POST',
+    `/marks/${id}/cut`,
+    { digest },
+  )
+  ids.document = cut.document_id
+  ids.unit = cut.units.find(({ canonical_address }) => canonical_address === 'travel/hotels')!.unit_id
+  const body = '## Hotels\n\nThree stars.'
+  await call('operator', 'PATCH', `/units/${ids.unit}`, { expected_version: 1, body })
+  await call('operator', 'POST', `/units/${ids.unit}/edges`, { edge_type: 'cites', target: 'law/42' })
+  ids.marking = (await mark('\n## Cars\n\nElectric.\n')).staging_record_id
+}
 
 it('every page has its heading, can be used by everyone, and fits into its window', async () => {
   const page = await stagedoor.signIn('reviewer')

@@ -32,13 +32,12 @@ async function call<T>(role: Role, method: string, path: string, body?: object):
 
 /** What a stored script could have done. */
 async function expectHarmless(page: Page): Promise<void> {
-  const found = await page.evaluate(() => ({
-    ran: (window as { ran?: number }).ran ?? 0,
+  const found = await page.evaluate(`({
+    ran: window.ran ?? 0,
     scripts: document.querySelectorAll('main script, main img, main iframe').length,
     links: [...document.querySelectorAll('main a')].filter((link) =>
-      (link.getAttribute('href') ?? '').includes('javascript'),
-    ).length,
-  }))
+      (link.getAttribute('href') ?? '').includes('javascript')).length,
+  })`)
   expect(found).toEqual({ ran: 0, scripts: 0, links: 0 })
 }
 
@@ -175,7 +174,7 @@ it('search finds a text at once and says how fresh it is, by keyboard alone; wit
   await page.keyboard.press('/')
   await page.keyboard.type('employee')
   const hits = page.getByRole('list', { name: 'Hits' })
-  await hits.getByText('being indexed').waitFor()
+  await hits.locator('.chip', { hasText: 'being indexed' }).waitFor()
   expect(await hits.locator('.hit-snippet mark').allInnerTexts()).toContain('employee')
   await expect.poll(() => seen(page.locator('.freshness'))).toMatch(/1 hit in .*by words.*waiting/s)
   expect(page.url()).toContain('q=employee')

@@ -6,11 +6,33 @@ import './markdown.css'
 export function Markdown({ text }: { text: string }) {
   return (
     <div className="markdown">
-      <ReactMarkdown remarkPlugins={[remarkGfm]} skipHtml components={COMPONENTS}>
+      <ReactMarkdown remarkPlugins={[remarkGfm, closeHeadings]} skipHtml components={COMPONENTS}>
         {text}
       </ReactMarkdown>
     </div>
   )
+}
+
+interface MarkdownNode {
+  readonly type: string
+  depth?: number
+  readonly children?: readonly MarkdownNode[]
+}
+
+/** A text may begin with ## or leave out a level; the outline of the page has no such gap. */
+function closeHeadings() {
+  return (root: MarkdownNode) => {
+    const above: number[] = []
+    const visit = (node: MarkdownNode) => {
+      if (node.type === 'heading' && node.depth !== undefined) {
+        while (above.length > 0 && above.at(-1)! >= node.depth) above.pop()
+        above.push(node.depth)
+        node.depth = above.length
+      }
+      node.children?.forEach(visit)
+    }
+    visit(root)
+  }
 }
 
 const COMPONENTS: Components = {

@@ -14,6 +14,7 @@ import { bytes, counted, shortHash } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Person } from '../parts/person.tsx'
+import { useNarrow } from '../parts/use-narrow.ts'
 import { useParameters } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { DiffView } from './diff-view.tsx'
@@ -280,6 +281,7 @@ function EdgesTab({ unit, changed }: { unit: UnitDetail; changed(): Promise<unkn
   const { data: edges, failure } = useLiveQuery(['units', unit.unit_id, 'edges'], (live) =>
     live.units.edges(unit.unit_id),
   )
+  const narrow = useNarrow(760)
   const [adding, setAdding] = useState(false)
   const [deleting, setDeleting] = useState<UnitEdge>()
   const all = edges ? [...edges.out, ...edges.in] : []
@@ -303,9 +305,12 @@ function EdgesTab({ unit, changed }: { unit: UnitDetail; changed(): Promise<unkn
       )}
       {edges && all.length > 0 && (
         <>
-          <Suspense fallback={<p className="empty">Loading the graph…</p>}>
-            <EdgeGraph id={unit.unit_id} title={unit.title} edges={edges} />
-          </Suspense>
+          {/* On a narrow screen its letters would be too small to read; the list says the same. */}
+          {!narrow && (
+            <Suspense fallback={<p className="empty">Loading the graph…</p>}>
+              <EdgeGraph id={unit.unit_id} title={unit.title} edges={edges} />
+            </Suspense>
+          )}
           <ul className="edge-list" aria-label="Edges as a list">
             {all.map((edge) => (
               <EdgeLine key={edge.edge_id} edge={edge} unit={unit.unit_id} remove={() => setDeleting(edge)} />
