@@ -61,6 +61,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     execution: async () => (await import('./execution.ts')).executionCommand(),
   },
   'Knowledge and search:': {
+    find: async () => (await import('./find.ts')).findCommand(),
     search: async () => (await import('./search.ts')).searchCommand(),
     mark: async () => (await import('./mark.ts')).markCommand(),
     cut: async () => (await import('./mark.ts')).cutCommand(),

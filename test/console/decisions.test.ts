@@ -244,12 +244,12 @@ describe('records of other kinds', () => {
     expect(id, stdout + stderr).toBeDefined()
 
     const operator = await real.signIn('operator')
-    await operator.goto(`${real.url}/review/${id}`)
+    await operator.goto(`${real.url}/records/${id}`)
     await operator.getByText('Waiting for a reviewer.').waitFor()
     expect(await operator.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(false)
 
     const reviewer = await real.signIn('reviewer')
-    await reviewer.getByRole('link', { name: /^Review/ }).click()
+    await reviewer.getByRole('link', { name: /^Changes/ }).click()
     await reviewer.getByRole('link', { name: /Handbook/ }).click()
     await expect
       .poll(() => seen(reviewer.locator('main')))
@@ -271,9 +271,9 @@ describe('records of other kinds', () => {
       ['Commentary on week 45', 'Commentary on week 46'].map(stage),
     )
     const page = await real.signIn('reviewer')
-    await page.goto(`${real.url}/review`)
+    await page.goto(`${real.url}/changes`)
     await page.getByRole('link', { name: 'Commentary on week 45' }).click()
-    await page.getByText('"big": 12345678901234567890').waitFor()
+    await page.getByText('12345678901234567890', { exact: true }).waitFor()
     await page.getByText('Spend rose because').waitFor()
     const approve = page.getByRole('button', { name: 'Approve' })
     expect(await approve.isEnabled()).toBe(false)
@@ -282,7 +282,7 @@ describe('records of other kinds', () => {
     await approve.click()
     await state(page, 'approved')
 
-    await page.goto(`${real.url}/review/${rejected}`)
+    await page.goto(`${real.url}/records/${rejected}`)
     await page.getByRole('button', { name: 'Reject with a reason…' }).click()
     const dialog = page.getByRole('dialog')
     expect(await dialog.getByRole('button', { name: 'Reject' }).isEnabled()).toBe(false)
@@ -290,7 +290,7 @@ describe('records of other kinds', () => {
     await dialog.getByRole('button', { name: 'Reject' }).click()
     await state(page, 'rejected')
     await page.getByText('Rejected: “The sums do not agree”').waitFor()
-    await page.getByRole('link', { name: /^Review/ }).click()
+    await page.getByRole('link', { name: /^Changes/ }).click()
     await page.getByRole('heading', { name: 'Uploads awaiting review' }).waitFor()
     const left = page.getByRole('link', { name: /^Commentary on week/ })
     await expect.poll(() => left.count()).toBe(0)

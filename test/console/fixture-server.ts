@@ -210,7 +210,7 @@ export function upload(id: number, name: string, changes: Record<string, unknown
     status: 'planned',
     review_status: 'pending',
     run_mode: 'SAFE_PROD',
-    uploaded_by: 'operator@localhost',
+    uploaded_by: 'ada@localhost',
     client_id: 'c1',
     invalid_count: 0,
     line_count: 50,

@@ -174,7 +174,7 @@ describe('every page', { timeout: 60_000 }, () => {
     [390, 'light'],
   ] as const)('%i pixels wide, %s: nothing stands outside of the window', async (width, colorScheme) => {
     const page = await real.signIn('operator', { viewport: { width, height: 800 }, colorScheme })
-    for (const path of ['/uploads', '/review', `/uploads/${small}`, `/uploads/${small}?tab=rows`]) {
+    for (const path of ['/uploads', '/changes', `/uploads/${small}`, `/uploads/${small}?tab=rows`]) {
       await page.goto(real.url + path)
       await page.locator('h1').waitFor()
       await page.locator('.grid-row, .upload-table, .empty, .queue').first().waitFor({ state: 'attached' })
@@ -203,7 +203,7 @@ describe('every page', { timeout: 60_000 }, () => {
     const page = await real.signIn('operator')
     for (const path of [
       '/uploads',
-      '/review',
+      '/changes',
       `/uploads/${small}?tab=problems`,
       `/uploads/${small}?tab=plan`,
     ]) {

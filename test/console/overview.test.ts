@@ -172,7 +172,7 @@ describe('the console', () => {
     await openSignedIn()
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: /^Review/ })
+      .getByRole('link', { name: /^Changes/ })
       .click()
     await expectText(
       'main',
@@ -248,7 +248,7 @@ describe('the console', () => {
     )
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: /^Review\W+3$/ })
+      .getByRole('link', { name: /^Changes\W+3$/ })
       .click()
     for (const purpose of ['Marking of the handbook', 'Preview of a cut', 'Commentary on week 45'])
       await page.getByRole('link', { name: purpose }).waitFor()
@@ -304,6 +304,7 @@ describe('the console', () => {
       upload(2, 'waits.csv'),
       upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
     ]
+    server.state.overview.last_promotion_at = new Date(Date.now() - 12 * 60_000).toISOString()
     await openSignedIn()
     await expectText('.stage:has(h2:text-is("Held")) .big', /3\s+uploads/)
     await expectText(
@@ -321,7 +322,32 @@ describe('the console', () => {
     )
     const rail = page.getByRole('navigation')
     await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
-    await rail.getByRole('link', { name: /^Review\W+1$/ }).waitFor()
+    await rail.getByRole('link', { name: /^Changes\W+1$/ }).waitFor()
+  })
+
+  test('a dry run is nobody’s work, one’s own upload waits for others, and an undone promotion was the last one', async () => {
+    server.state.uploads = [
+      upload(3, 'dry.csv', { run_mode: 'FULL_DRY_RUN', invalid_count: 7, review_status: null }),
+      upload(2, 'mine.csv', { uploaded_by: 'operator@localhost' }),
+      upload(1, 'theirs.csv', { invalid_count: 1 }),
+    ]
+    server.state.overview = {
+      ...server.state.overview,
+      last_promotion_at: new Date(Date.now() - 5 * 60_000).toISOString(),
+      promotions_today: 1,
+      events_last_hour: 42,
+    }
+    await openSignedIn()
+    await expectText('.stage:has(h2:text-is("Held")) .big', /2\s+uploads/)
+    await expectText('.stage:has(h2:text-is("Held")) .facts', /invalid lines\s*1/)
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Uploads\W+2$/ })
+      .waitFor()
+    await expectText('#needs', /theirs\.csv[\s\S]*1 change of yours waits for another person/)
+    expect(await seen('#needs')).not.toMatch(/mine\.csv|dry\.csv/)
+    await expectText('.stage:has(h2:text-is("Production"))', /0\s+rows promoted\s*last promotion\s*5 min ago/)
+    await expectText('.stage:has(h2:text-is("Signals")) .facts', /events in 1 h\s*42/)
   })
 
   test('what waits for approval is found behind any number of newer uploads', async () => {
@@ -333,7 +359,7 @@ describe('the console', () => {
     await openSignedIn()
     await page
       .getByRole('navigation')
-      .getByRole('link', { name: /^Review\W+1$/ })
+      .getByRole('link', { name: /^Changes\W+1$/ })
       .click()
     await page.getByRole('link', { name: 'waits.csv' }).waitFor()
 

@@ -78,7 +78,7 @@ describe('the story of an upload', () => {
     expect(await operator.getByRole('button', { name: 'Approve and promote' }).count()).toBe(0)
 
     const reviewer = await real.signIn('reviewer')
-    await reviewer.getByRole('link', { name: /^Review/ }).click()
+    await reviewer.getByRole('link', { name: /^Changes/ }).click()
     await reviewer.getByRole('link', { name: /meta-week-46\.csv/ }).click()
     await reviewer.getByText('uploaded by Operator').waitFor()
     const approve = reviewer.getByRole('button', { name: 'Approve and promote' })

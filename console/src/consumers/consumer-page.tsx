@@ -3,6 +3,7 @@ import type { Consumer, ConsumerEvidence } from '../api/types.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { Command } from '../parts/command.tsx'
 import { Detail } from '../parts/detail.tsx'
@@ -223,7 +224,7 @@ function Evidence({ evidence }: { evidence: readonly ConsumerEvidence[] | undefi
 const EVIDENCE: readonly Column<ConsumerEvidence>[] = [
   { title: 'When', tight: true, cell: (line) => <Ago at={line.dispatched_at} /> },
   { title: 'Event', cell: (line) => <EventLink id={line.event_id} /> },
-  { title: 'Key of the job', cell: (line) => <code>{line.idempotency_key ?? '–'}</code> },
+  { title: 'Key of the job', wideOnly: true, cell: (line) => <code>{line.idempotency_key ?? '–'}</code> },
   {
     title: 'Problem',
     cell: (line) => (line.problem === null ? 'none' : <span className="is-wrong">{line.problem}</span>),
@@ -243,7 +244,7 @@ function About({ consumer }: { consumer: Consumer }) {
     <Card id="about" title="About">
       <Facts
         facts={[
-          ['Matches', <code key="m">{`${consumer.event_domain}.${consumer.event_type}`}</code>],
+          ['Matches', <Breakable key="m" name={`${consumer.event_domain}.${consumer.event_type}`} />],
           ['Stream', consumer.event_stream ?? undefined],
           ['Makes', <code key="j">{consumer.job_kind}</code>],
           ['Executor', consumer.executor],

@@ -3,6 +3,7 @@ import type { EventRoute, RouteEvidence } from '../api/types.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { Command } from '../parts/command.tsx'
 import { Detail } from '../parts/detail.tsx'
@@ -255,7 +256,7 @@ function About({ route }: { route: EventRoute }) {
       <Facts
         facts={[
           ['Source', sourceOf(route)],
-          ['Sends', <code key="s">{`${route.target_event_domain}.${route.target_event_type}`}</code>],
+          ['Sends', <Breakable key="s" name={`${route.target_event_domain}.${route.target_event_type}`} />],
           ['Carries', route.payload_contract.keep_refs?.join(', ') ?? 'nothing but the subject'],
           ['Revision', route.revision],
           ['If it fails', route.fail_closed ? 'the change is refused' : 'the change goes on'],

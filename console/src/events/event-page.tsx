@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../api/types.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { Detail } from '../parts/detail.tsx'
 import { Facts } from '../parts/facts.tsx'
@@ -52,7 +53,7 @@ function About({ event }: { event: RecordedEvent }) {
     <Card id="about" title="About">
       <Facts
         facts={[
-          ['Type', <code key="type">{`${event.event_domain}.${event.event_type}`}</code>],
+          ['Type', <Breakable key="type" name={`${event.event_domain}.${event.event_type}`} />],
           ['About', <EventSubject key="subject" event={event} />],
           ['When', <Ago key="when" at={event.created_at} />],
           ['Who', <Person key="who" id={event.actor} />],

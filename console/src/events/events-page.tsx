@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../api/types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { useLivePages } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { type Column, Filters, PagedList, useFilters } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
@@ -56,13 +57,17 @@ const COLUMNS: readonly Column<RecordedEvent>[] = [
           <b>{eventText(event)}</b>
         </a>
         <div className="tiny">
-          {event.event_domain}.{event.event_type}
+          <Breakable name={`${event.event_domain}.${event.event_type}`} />
+        </div>
+        <div className="is-narrow-only">
+          <EventSubject event={event} /> <span className="muted">{fieldsOf(event)}</span>
         </div>
       </>
     ),
   },
   {
     title: 'About',
+    wideOnly: true,
     cell: (event) => (
       <>
         <EventSubject event={event} /> <span className="muted">{fieldsOf(event)}</span>

@@ -30,11 +30,13 @@ const OUTCOMES: Record<string, string> = {
 
 /** A change and what came of it: events, jobs and executions below what caused them. */
 export function TraceTree({ trace, marked }: { trace: Trace; marked?: string }) {
+  const { events, jobs, executions, undelivered } = trace
+  const isAlone = events.length + jobs.length + executions.length + undelivered.length === 1
   const roots = treeOf(trace)
   return (
     <>
       <Branch nodes={roots} marked={marked} />
-      {trace.events.length === 1 && trace.jobs.length + trace.executions.length === 0 && (
+      {isAlone && events.length === 1 && (
         <p className="empty">Nothing came of it yet: no consumer made a job of it.</p>
       )}
       {trace.cut && <p className="tiny part-note">There is more than the first thousand.</p>}

@@ -1,4 +1,5 @@
 import {
+  focusManager,
   keepPreviousData,
   QueryClient,
   QueryClientProvider,
@@ -86,6 +87,12 @@ export function LiveProvider({ children }: { children: ReactNode }) {
 }
 
 function createQueries(): QueryClient {
+  // Nothing is read at an interval while nobody looks.
+  focusManager.setEventListener((handleFocus) => {
+    const look = () => handleFocus(!document.hidden)
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  })
   return new QueryClient({
     defaultOptions: {
       queries: {
@@ -135,7 +142,10 @@ function follow(
   }
 
   const look = () => {
-    if (!document.hidden) return void connect()
+    if (!document.hidden) {
+      told.add(undefined)
+      return void connect()
+    }
     clearTimeout(timer)
     stream?.abort()
     stream = undefined

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { useSearchKey } from '../frame/search-key.ts'
 import type { LivePages } from '../live/live.tsx'
 import { useParameters } from '../route.ts'
@@ -39,7 +39,7 @@ export function Filters({ filters, children }: { filters: readonly Filter[]; chi
   const [parameters, set] = useParameters()
   const isFiltered = filters.some(({ name }) => parameters.has(name))
   return (
-    <search className="filters" aria-label="Filters">
+    <search className="list-filters" aria-label="Filters">
       {filters.map((filter) =>
         'options' in filter ? (
           <Choice
@@ -110,7 +110,7 @@ function TextFilter({
 export interface Column<Row> {
   readonly title: string
   cell(row: Row): ReactNode
-  /** Left out on a narrow screen. */
+  /** Left out on a narrow screen; what matters of it stands in another cell with the class is-narrow-only. */
   readonly wideOnly?: boolean
   /** Numbers stand right. */
   readonly figures?: boolean
@@ -128,18 +128,23 @@ interface ListTableProps<Row> {
 
 /** Fewer rows than this are all in the page, so that the browser's own search finds them. */
 const VIRTUAL_FROM = 200
-const ROW_HEIGHT = 44
+const ROW_HEIGHT = 58
 
 /** A table of any length: only the rows that are in sight are drawn. */
 export function ListTable<Row>({ label, columns, rows, keyOf }: ListTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const isVirtual = rows.length >= VIRTUAL_FROM
+  const [top, setTop] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where the rows begin counts from when they are virtual
+  useLayoutEffect(() => {
+    if (body.current) setTop(body.current.getBoundingClientRect().top + scrollY)
+  }, [isVirtual])
   const virtual = useWindowVirtualizer({
     count: rows.length,
     enabled: isVirtual,
     estimateSize: () => ROW_HEIGHT,
     overscan: 20,
-    scrollMargin: body.current?.offsetTop ?? 0,
+    scrollMargin: top,
   })
   const drawn = isVirtual ? virtual.getVirtualItems() : rows.map((_, index) => ({ index, start: 0, end: 0 }))
   const before = isVirtual ? (drawn[0]?.start ?? 0) - virtual.options.scrollMargin : 0

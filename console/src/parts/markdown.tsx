@@ -14,11 +14,15 @@ export function Markdown({ text }: { text: string }) {
 }
 
 const COMPONENTS: Components = {
-  a: ({ href, children }) => (
-    <a href={href} rel="noopener noreferrer nofollow" target="_blank">
-      {children}
-    </a>
-  ),
+  // An address that could run something was taken out.
+  a: ({ href, children }) =>
+    href ? (
+      <a href={href} rel="noopener noreferrer nofollow" target="_blank">
+        {children}
+      </a>
+    ) : (
+      <span>{children}</span>
+    ),
   // The server's policy loads no foreign picture; its text and address are shown instead.
   img: ({ src, alt }) => (
     <span className="tiny">
