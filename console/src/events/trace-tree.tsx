@@ -36,7 +36,9 @@ export function TraceTree({ trace, marked }: { trace: Trace; marked?: string }) 
   return (
     <>
       <Branch nodes={roots} marked={marked} />
-      {isAlone && <p className="empty">Nothing came of it yet: no consumer made a job of it.</p>}
+      {isAlone && events.length === 1 && (
+        <p className="empty">Nothing came of it yet: no consumer made a job of it.</p>
+      )}
       {trace.cut && <p className="tiny part-note">There is more than the first thousand.</p>}
     </>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { WebhookTarget } from '../api/system.ts'
+import type { Job } from '../api/types.ts'
 import { JobChip } from '../jobs/job-text.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
@@ -169,13 +170,19 @@ function columnsOf(ask: (asked: Asked) => void): Column<WebhookTarget>[] {
 function TestOutcome({ job }: { job: string }) {
   const found = useLiveQuery(['jobs', 'job', job], (api) => api.queue.find(job))
   if (found.data === undefined) return <FailureNote failure={found.failure} />
-  const { status, last_error } = found.data
   return (
     <div className="note" role="status">
-      The test delivery <a href={`/jobs/${job}`}>is a job</a>: <JobChip status={status} />{' '}
-      {status === 'completed' ? 'The receiver took it.' : (last_error ?? 'A worker delivers it in a moment.')}
+      The test delivery <a href={`/jobs/${job}`}>is a job</a>: <JobChip status={found.data.status} />{' '}
+      {outcomeOf(found.data)}
     </div>
   )
+}
+
+/** A delivery to a target that is off completes, and sends nothing. */
+function outcomeOf({ status, result, last_error }: Job): string {
+  if (status !== 'completed') return last_error ?? 'A worker delivers it in a moment.'
+  const skipped = (result as { skipped?: unknown } | null)?.skipped
+  return typeof skipped === 'string' ? `Nothing was sent: ${skipped}.` : 'The receiver took it.'
 }
 
 interface DialogProps {
@@ -203,7 +210,7 @@ function SmallDialog({
       `${enabled ? 'Disable' : 'Enable'} ${name}`,
       enabled ? 'Disable' : 'Enable',
       enabled
-        ? 'Nothing more is sent to it until somebody enables it. What waits for delivery becomes a dead letter.'
+        ? 'Nothing more is sent to it until somebody enables it. What waits for delivery is skipped, and not sent later.'
         : 'It is told of what happens from now on.',
       () => api.system.setWebhook(name, { enabled: !enabled }),
     ],

@@ -168,6 +168,13 @@ it('what fails is tried again later, dies, is repaired and replayed', async () =
   const shown = await done('job', 'dead-letters')
   expect(shown).toMatch(/✖ dead +ship_order .*failed 2 times: Error: the truck is broken/)
   expect(shown).toContain('stagedoor job replay --kind ship_order')
+  const [group] = await json('job', 'dead-letters', '--groups')
+  expect(group).toMatchObject({ count: 1, job_kind: 'ship_order', error: 'Error: the truck is broken' })
+  expect(await done('job', 'replay', '--group', group.group_id, '--dry-run')).toMatch(
+    /1 job would be replayed/,
+  )
+  expect(await done('job', 'statistics')).toMatch(/ship_order/)
+  expect(await done('job', 'workers')).toMatch(/● alive/)
   writeFileSync(FIXED, '')
   expect(await done('job', 'replay', '--kind', 'ship_order')).toMatch(/1 job is in the queue again/)
   await untilThere('from iu_core.job_history where replays = 1')

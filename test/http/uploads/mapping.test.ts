@@ -235,3 +235,12 @@ describe('the dataset of a file', () => {
     expect(status).toBe(403)
   })
 })
+
+it('a dataset shows its declaration to members, and whether its tables still fit to whoever operates', async () => {
+  const detail = await call('GET', '/datasets/ads', 'viewer')
+  expect(detail.body).toMatchObject({ dataset: 'ads', definition: { fields: { spend: { type: 'money' } } } })
+  expect((await call('GET', '/datasets/nothing', 'viewer')).status).toBe(404)
+  expect((await call('GET', '/datasets/nothing/check', 'operator')).status).toBe(404)
+  expect((await call('GET', '/datasets/ads/check', 'operator')).body).toEqual({ problems: [] })
+  expect((await call('GET', '/datasets/ads/check', 'viewer')).status).toBe(403)
+})
