@@ -159,6 +159,27 @@ const SETTINGS = {
     fallback: undefined,
     parse: text,
   }),
+  publicUrl: setting<string | undefined>({
+    env: 'PUBLIC_URL',
+    about:
+      'the address at which people open the console, such as https://stagedoor.example.com; with https the cookie is Secure. Needed for OIDC',
+    fallback: undefined,
+    parse: url(['https:', 'http:']),
+  }),
+  smtpUrl: setting<string | undefined>({
+    env: 'SMTP_URL',
+    about:
+      'the mail server of webhook targets with an address (mailto:), as smtps://user:password@host:465 or smtp://host:587; unset: no e-mail leaves',
+    fallback: undefined,
+    parse: url(['smtp:', 'smtps:']),
+    secret: 'password',
+  }),
+  mailFrom: setting<string>({
+    env: 'MAIL_FROM',
+    about: 'the sender of e-mails',
+    fallback: 'Stagedoor <stagedoor@localhost>',
+    parse: text,
+  }),
   webhookHosts: setting<readonly string[]>({
     env: 'STAGEDOOR_WEBHOOK_HOSTS',
     about:
