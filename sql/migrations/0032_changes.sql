@@ -177,11 +177,11 @@ union
 select m.review_record_id, m.upload_id from iu_core.ingest_promotion m
   join iu_core.iu_staging_record r on r.staging_record_id = m.review_record_id
 union
--- Of plans that were replaced: nothing but the package itself still says so.
+-- Of plans that were replaced: nothing but the package itself still says so. One that waits is the package of a plan that stands.
 select r.staging_record_id, u.upload_id
   from iu_core.iu_staging_record r
   join iu_core.ingest_upload u on u.upload_id::text = r.metadata ->> 'upload_id' and u.workspace_id = r.workspace_id
- where r.staging_kind = 'review_package' and r.source_ref = 'upload ' || u.upload_id and r.lifecycle_status not in ('pending', 'approved')
+ where r.staging_kind = 'review_package' and r.source_ref = 'upload ' || u.upload_id and r.lifecycle_status <> 'pending'
 on conflict do nothing;
 
 with subject as (

@@ -59,7 +59,6 @@ const paintUploadStatus = painter({
 
 const UPLOAD_COLUMNS: Column<Upload>[] = [
   { title: 'id', value: ({ upload_id }) => upload_id },
-  { title: 'change', value: ({ change }) => (change === null ? '–' : `#${change}`) },
   { title: 'status', value: statusOf, paint: paintUploadStatus },
   { title: 'file', value: ({ file_name }) => file_name, shrinkTo: 10 },
   {
@@ -69,6 +68,7 @@ const UPLOAD_COLUMNS: Column<Upload>[] = [
         ? '–'
         : `${formatCount(upload.line_count)}${upload.invalid_count ? ` (${wrongText(upload)})` : ''}`,
   },
+  { title: 'change', value: ({ change }) => (change === null ? '–' : `#${change}`) },
   { title: 'age', value: ({ created_at }) => formatAge(created_at) },
 ]
 

@@ -70,7 +70,12 @@ const ChangeDetail = shape('ChangeDetail', {
 })
 const CommentWithNames = shape('CommentWithNames', { ...ChangeComment.properties, people: ActorNames })
 const answersDetail = { answer: ChangeDetail, problems: [403, 404, 409] } as const
-const answersComment = { answer: CommentWithNames, problems: [403, 404, 409] } as const
+/** Whoever reads may comment. */
+const answersComment = {
+  answer: CommentWithNames,
+  problems: [403, 404, 409],
+  config: { right: 'read' },
+} as const
 
 export const changeRoutes = routes('changes', (api) => {
   readRoutes(api)

@@ -1,5 +1,8 @@
 /** A change follows its subject in the same transaction: what opens one, what its status is, and what its history tells. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { SQL_FOLDER } from '../../src/kernel/postgres/migrate/files.ts'
 import { member, type Person, service } from '../staging/people.ts'
 import { INTERMEDIATE, PACKAGE, stage, startRun } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
@@ -226,4 +229,29 @@ describe('rebuild', () => {
     expect(await changeOf(plan.upload_id)).toMatchObject({ status: 'draft', digest: plan.digest })
     expect(await changeOf(other.upload_id)).toMatchObject({ status: 'draft', digest: other.digest })
   })
+
+  it('finds nothing after the backfill of the migration: it derives the same from the same subjects', async () => {
+    const before = await db.owner(COMPARED)
+    const migration = readFileSync(join(SQL_FOLDER, 'migrations/0032_changes.sql'), 'utf8')
+    const intruder = await db.session('postgres')
+    await intruder.query('set session_replication_role = replica')
+    for (const table of ['change_history', 'change', 'change_counter', 'ingest_submission'])
+      await intruder.query(`delete from iu_core.${table}`)
+    await intruder.query(migration.slice(migration.indexOf('-- Backfill:')))
+    expect(await differences()).toEqual([])
+    // What was unregistered is not there any more; the others have the same title and author.
+    const after = await db.owner<{ subject_id: string }>(COMPARED)
+    const kept = new Set(after.map(({ subject_id }) => subject_id))
+    expect(after).toEqual(before.filter(({ subject_id }) => kept.has(subject_id)))
+    expect(before.length - after.length).toBe(1)
+    const next = await trial.stagePlanned(line('t'))
+    const [{ most } = { most: 0 }] = await db.owner<{ most: number }>(
+      'select max(number) as most from iu_core.change where workspace_id = $1 and subject_id <> $2',
+      [trial.workspace, next.upload_id],
+    )
+    expect(await changeOf(next.upload_id)).toMatchObject({ number: most + 1 })
+  })
 })
+
+const COMPARED =
+  'select subject_id, kind, title, author, author_via, status, digest from iu_core.change order by 1'
