@@ -74,6 +74,7 @@ begin
   perform iu_core.fn_change_require_text('A dismissal', p_reason, 2000);
   perform iu_core.fn_review_lock(c.workspace_id);
   perform iu_core.fn_review_lock_subject(c);
+  perform iu_core.fn_review_require_undecided(c);
   if not iu_core.fn_change_review_end(p_review_id, v_actor.actor, v_actor.via, p_reason) then
     raise exception using errcode = 'SD343', message = 'The review was dismissed before', detail = '{"reason": "the review was dismissed before"}';
   end if;
@@ -506,6 +507,7 @@ declare
   v_ended integer;
 begin
   perform iu_core.fn_review_lock_subject(c);
+  perform iu_core.fn_review_require_undecided(c);
   select count(*) filter (where iu_core.fn_change_review_end(o.review_id, p_actor, null, 'withdrawn')) into v_ended
     from iu_core.change_review o
    where o.change_id = c.change_id and o.verdict <> 'comment' and o.dismissed_at is null and lower(o.reviewer) = lower(p_actor);
@@ -514,6 +516,20 @@ begin
       detail = '{"reason": "no review of yours stands"}';
   end if;
   perform iu_core.fn_review_settle(c);
+end $$;
+
+-- Raises if a change has ended: the reviews that it was promoted with stay. The subject is locked. Internal.
+create or replace function iu_core.fn_review_require_undecided(c iu_core.change) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_status text := (select ch.status from iu_core.change ch where ch.change_id = c.change_id);
+begin
+  if v_status in ('promoted', 'undone', 'rejected', 'closed') then
+    raise exception using errcode = 'SD343', message = format('Change #%s is %s: its reviews stay as they are', c.number, v_status),
+      detail = json_build_object('reason', 'it is ' || v_status)::text;
+  end if;
 end $$;
 
 -- Ends a review: it counts and blocks no longer. False: it had ended before. Internal.

@@ -1,7 +1,8 @@
 -- Webhooks: targets, and the jobs that deliver to them.
 
 -- Creates or changes a webhook target; fields that are not given stay. The keys of the object are column names: {"url":
--- "https://…", "secret": "whsec_…", "purpose": "review", "workspace_id": "…", "description": "…", "enabled": true}. The caller
+-- "https://…" or "mailto:…", "secret": "whsec_…", "purpose": "review", "format": "json", "slack" or "teams", "workspace_id": "…",
+-- "description": "…", "enabled": true}. The caller
 -- provides the secret, and no function returns it. Two secrets separated by a blank, the new one first: webhooks are signed
 -- with both, until the receiver has changed over.
 create or replace function iu_core.fn_webhook_target_set(p_target_code text, p_target jsonb, p_actor text default null) returns void
@@ -26,7 +27,7 @@ begin
     raise exception using errcode = 'SD001', message = 'A webhook target must be a JSON object';
   end if;
   select string_agg(k, ', ') into v_problem from jsonb_object_keys(p_target) k
-   where k not in ('url', 'secret', 'purpose', 'workspace_id', 'description', 'enabled');
+   where k not in ('url', 'secret', 'purpose', 'format', 'workspace_id', 'description', 'enabled');
   if v_problem is not null then
     raise exception using errcode = 'SD001', message = 'A webhook target has no field called ' || v_problem;
   end if;
@@ -37,9 +38,12 @@ begin
   t := jsonb_populate_record(t, p_target);
   t.target_code := p_target_code;
   t.enabled := coalesce(t.enabled, true);
+  t.format := coalesce(t.format, 'json');
   v_problem := case
     when p_target_code is null or p_target_code !~ '^[a-z][a-z0-9_.-]{0,62}$' then 'its name has lowercase letters, digits and _.-, at most 63'
-    when t.url is null or t.url !~ '^https?://[^\s@/]+(/\S*)?$' or length(t.url) > 2000 then 'its url is http:// or https:// with a host, without a user'
+    when t.url is null or length(t.url) > 2000 or t.url !~ '^https?://[^\s@/]+(/\S*)?$' and t.url !~ '^mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$'
+      then 'its url is http:// or https:// with a host, without a user, or mailto: and one address'
+    when t.format not in ('json', 'slack', 'teams') then 'its format is json, slack or teams'
     when t.purpose is null or t.purpose not in ('review', 'alert', 'event') then 'its purpose is review, alert or event'
     -- Without the given values, because errors are logged.
     when t.secret is null or t.secret !~ '^whsec_[A-Za-z0-9+/]{32,86}={0,2}( whsec_[A-Za-z0-9+/]{32,86}={0,2})?$'
@@ -50,13 +54,13 @@ begin
   perform iu_core.fn_require_workspace(t.workspace_id);
   if v_known then
     update iu_core.webhook_target
-       set url = t.url, secret = t.secret, purpose = t.purpose, description = t.description, enabled = t.enabled,
+       set url = t.url, secret = t.secret, purpose = t.purpose, format = t.format, description = t.description, enabled = t.enabled,
            disabled_reason = case when not t.enabled then disabled_reason end,
            registered_by = v_actor.actor, registered_via = v_actor.via, changed_at = clock_timestamp()
      where target_code = p_target_code;
   else
-    insert into iu_core.webhook_target (target_code, workspace_id, purpose, url, secret, description, enabled, registered_by, registered_via)
-    values (p_target_code, t.workspace_id, t.purpose, t.url, t.secret, t.description, t.enabled, v_actor.actor, v_actor.via);
+    insert into iu_core.webhook_target (target_code, workspace_id, purpose, format, url, secret, description, enabled, registered_by, registered_via)
+    values (p_target_code, t.workspace_id, t.purpose, t.format, t.url, t.secret, t.description, t.enabled, v_actor.actor, v_actor.via);
   end if;
 end $$;
 
@@ -147,7 +151,7 @@ grant execute on function iu_core.fn_webhook_target_disable_gone(text, text) to 
 -- The targets of a workspace, without their secrets; without a workspace all, for the back end. Administrators only, because an
 -- address may contain a token.
 create or replace function iu_core.fn_webhook_targets(p_workspace_id uuid default null)
-returns table (target_code text, workspace_id uuid, purpose text, url text, description text, enabled boolean,
+returns table (target_code text, workspace_id uuid, purpose text, format text, url text, description text, enabled boolean,
                disabled_reason text, registered_by text, registered_at timestamptz, changed_at timestamptz)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -155,7 +159,7 @@ as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'administer');
   return query
-    select t.target_code, t.workspace_id, t.purpose, t.url, t.description, t.enabled, t.disabled_reason, t.registered_by,
+    select t.target_code, t.workspace_id, t.purpose, t.format, t.url, t.description, t.enabled, t.disabled_reason, t.registered_by,
            t.registered_at, t.changed_at
       from iu_core.webhook_target t
      where p_workspace_id is null or t.workspace_id = p_workspace_id
@@ -164,16 +168,27 @@ end $$;
 
 grant execute on function iu_core.fn_webhook_targets(uuid) to service_role, dot_executor, stagedoor_reviewer;
 
--- Notifies the review targets of a record that awaits approval, or of an upload whose plan does, by references only. Each
--- target once for a record, whichever event led here. A record that was decided meanwhile is skipped.
+-- Notifies the review targets of a record that awaits approval, of an upload whose plan does, or of a change on which a review was
+-- requested or somebody mentioned, by references only. Each target once for a record, whichever event led here. What was decided
+-- meanwhile is skipped.
 create or replace function iu_core.fn_notify_reviewers(p_ref uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   r iu_core.iu_staging_record;
+  c iu_core.change;
   v_upload uuid;
 begin
+  select * into c from iu_core.change where change_id = p_ref;
+  if found then
+    if c.status not in ('draft', 'open', 'changes_requested') then
+      return jsonb_build_object('skipped', 'it waits for no approval');
+    end if;
+    return jsonb_build_object('targets', iu_core.fn_webhook_send(
+      'review', c.workspace_id, format('change:%s:%s', c.change_id, c.history_count), c.change_id::text,
+      jsonb_build_object('type', 'review.requested', 'change_id', c.change_id, 'change', c.number, 'path', '/changes/' || c.number)));
+  end if;
   select * into r from iu_core.iu_staging_record
    where staging_record_id in (p_ref, (select p.review_record_id from iu_core.ingest_plan p where p.upload_id = p_ref));
   if not found then
@@ -186,11 +201,12 @@ begin
     select p.upload_id into v_upload from iu_core.ingest_plan p
      where p.upload_id = (r.metadata ->> 'upload_id')::uuid and p.review_record_id = r.staging_record_id;
   end if;
+  select * into c from iu_core.change where subject_id = coalesce(v_upload, r.staging_record_id);
   return jsonb_build_object('targets', iu_core.fn_webhook_send(
     'review', r.workspace_id, 'review:' || r.staging_record_id, r.staging_record_id::text,
     jsonb_strip_nulls(jsonb_build_object(
       'type', 'review.waiting', 'staging_record_id', r.staging_record_id, 'staging_kind', r.staging_kind, 'upload_id', v_upload,
-      'path', coalesce('/uploads/' || v_upload, '/review')))));
+      'change_id', c.change_id, 'change', c.number, 'path', coalesce('/changes/' || c.number, '/review')))));
 end $$;
 
 grant execute on function iu_core.fn_notify_reviewers(uuid) to dot_executor, service_role;

@@ -142,3 +142,20 @@ alter table iu_core.change_review enable row level security;
 create policy change_review_with_its_change on iu_core.change_review for select
   using (exists (select from iu_core.change c where c.change_id = change_review.change_id));
 grant select on iu_core.change_review to authenticated, service_role, dot_executor, directus, stagedoor_agent, stagedoor_reviewer;
+
+-- Where reviewers are told: signed JSON, the shapes of Slack and Teams, or e-mail (a target whose address is mailto:).
+alter table iu_core.webhook_target
+  add column format text not null default 'json' constraint webhook_target_format_known check (format in ('json', 'slack', 'teams')),
+  drop constraint webhook_target_url_form,
+  add constraint webhook_target_url_form check (
+    length(url) <= 2000 and (url ~ '^https?://[^\s@/]+(/\S*)?$' or url ~ '^mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$'));
+grant select (format) on iu_core.webhook_target to service_role;
+-- It returns the format, too.
+drop function if exists iu_core.fn_webhook_targets(uuid);
+
+insert into iu_core.consumer_registry (
+  consumer_id, event_domain, event_type, job_kind, idempotency_key_template, payload_ref_template, registered_by, notes) values
+  ('notify_review_requested', 'change', 'review_requested', 'notify_reviewers', '{event_id}', '{event_subject_ref}', 'stagedoor',
+   'tells the review targets that a review of a change was requested'),
+  ('notify_mentioned', 'change', 'mentioned', 'notify_reviewers', '{event_id}', '{event_subject_ref}', 'stagedoor',
+   'tells the review targets that somebody was mentioned on a change');

@@ -163,9 +163,16 @@ export async function compose(
  * The kinds of jobs that Stagedoor brings. Where no host is allowed no webhook can leave: its jobs wait for a worker that allows
  * some, and become no dead letters here.
  */
-export function builtInJobs(config: Pick<Config, 'webhookHosts'>): JobHandlers {
-  const { webhook_deliver, ...others } = builtInHandlers({ webhooks: { hosts: config.webhookHosts } })
-  return config.webhookHosts.length === 0 ? others : { webhook_deliver: webhook_deliver!, ...others }
+export function builtInJobs(
+  config: Pick<Config, 'webhookHosts'> & Partial<Pick<Config, 'smtpUrl' | 'mailFrom' | 'publicUrl'>>,
+): JobHandlers {
+  const { webhookHosts: hosts, smtpUrl, mailFrom, publicUrl } = config
+  const { webhook_deliver, ...others } = builtInHandlers({
+    webhooks: { hosts, smtpUrl, mailFrom, publicUrl },
+  })
+  return hosts.length === 0 && smtpUrl === undefined
+    ? others
+    : { webhook_deliver: webhook_deliver!, ...others }
 }
 
 type Closer = () => Promise<unknown>

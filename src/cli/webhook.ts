@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises'
 import pc from 'picocolors'
 import { type Consumer, findConsumer } from '../events/consumers.ts'
-import { findJob, type JobRecord } from '../jobs/queue.ts'
+import { enqueue, findJob, type JobRecord } from '../jobs/queue.ts'
+import { WEBHOOK_FORMATS } from '../jobs/shapes.ts'
 import {
   deleteWebhookTarget,
   listWebhookTargets,
@@ -28,16 +29,19 @@ export const webhookCommand = () =>
     [setCommand(), listCommand(), testCommand(), deleteCommand()],
     `
   $ stagedoor webhook set reviewers --url https://chat.example.com/hooks/1 --purpose review
+  $ stagedoor webhook set chat --url https://hooks.slack.com/services/… --purpose review --format slack
+  $ stagedoor webhook set mail --url mailto:reviewers@example.com --purpose review
   $ stagedoor webhook test reviewers
 
-They go only to hosts that STAGEDOOR_WEBHOOK_HOSTS names. Each carries references, an id that is the same in every
+They go only to hosts that STAGEDOOR_WEBHOOK_HOSTS names, e-mails through SMTP_URL. Each carries references, an id that is the same in every
 attempt, and a signature after the Standard Webhooks specification.`,
   )
 
 const setCommand = () =>
   command('set', 'create a target, or update one; the secret is shown once')
     .argument('<target>', 'its name: lowercase letters, digits and _.-', targetName)
-    .option('--url <address>', 'where it is notified; needed for a new one')
+    .option('--url <address>', 'where it is notified, or mailto:name@host for e-mail; needed for a new one')
+    .option('--format <format>', 'signed JSON, or a message in the shape of Slack or Teams', WEBHOOK_FORMATS)
     .option('--purpose <purpose>', 'what it is notified of; needed for a new one', PURPOSES)
     .workspace('only of what happens there; default: of all')
     .option('--description <text>', 'for people')
@@ -46,13 +50,21 @@ const setCommand = () =>
     .conflicts('enable')
     .option('--enable', 'switch it on again')
     .run(async ({ options, output, config, administrator }, code) => {
-      const { url, purpose, description, enable, disable } = options
+      const { url, purpose, format, description, enable, disable } = options
       const { target, secret, notifier } = await administrator(async (client) => {
         const known = await find(client, code)
         const secret = known && !options.newSecret ? undefined : newWebhookSecret()
         const workspace_id = await workspaceIfNamed(client, options.workspace)
         const enabled = enable || disable ? enable === true : undefined
-        await setWebhookTarget(client, code, { secret, url, purpose, description, enabled, workspace_id })
+        await setWebhookTarget(client, code, {
+          secret,
+          url,
+          purpose,
+          format,
+          description,
+          enabled,
+          workspace_id,
+        })
         const target = (await find(client, code))!
         return { target, secret, notifier: await notifierOf(client, target) }
       })
@@ -90,7 +102,11 @@ function notifierOf(client: Client, { purpose }: WebhookTarget): Promise<Consume
 }
 
 /** The worker reads its own environment; here one can only say what is so in this one. */
-function warnOfHost(output: Output, { webhookHosts }: Config, url: string): void {
+function warnOfHost(output: Output, { webhookHosts, smtpUrl }: Config, url: string): void {
+  if (url.startsWith('mailto:')) {
+    if (smtpUrl === undefined) output.line(pc.yellow('\nThe worker needs SMTP_URL, or no e-mail is sent.'))
+    return
+  }
   const { host, hostname, port } = new URL(url)
   const isNamed = (one: string) => one === host || (port === '' && one.startsWith(`${hostname}:`))
   if (webhookHosts.some(isNamed)) return

@@ -1,5 +1,5 @@
 /** Targets of webhooks, for the administrators of a workspace. A secret goes in and never comes out. */
-import { WebhookPurpose, WebhookTarget } from '../jobs/shapes.ts'
+import { WebhookFormat, WebhookPurpose, WebhookTarget } from '../jobs/shapes.ts'
 import {
   deleteWebhookTarget,
   listWebhookTargets,
@@ -36,11 +36,18 @@ export const webhookRoutes = (hosts: readonly string[]) =>
         'A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS.',
       params,
       body: {
-        url: Type.Optional(Type.String({ maxLength: 2000, examples: ['https://chat.example.com/hooks/1'] })),
+        url: Type.Optional(
+          Type.String({
+            maxLength: 2000,
+            description: 'or an address for e-mail: mailto:reviewers@example.com',
+            examples: ['https://chat.example.com/hooks/1'],
+          }),
+        ),
         secret: Type.Optional(
           Type.String({ maxLength: 200, description: 'whsec_ and 24 to 64 random bytes in base64' }),
         ),
         purpose: Type.Optional(WebhookPurpose),
+        format: Type.Optional(WebhookFormat),
         workspace_id: Type.Optional(Uuid),
         description: Type.Optional(Type.String({ maxLength: 1000 })),
         enabled: Type.Optional(Type.Boolean()),

@@ -190,10 +190,16 @@ export type Schedule = Row<typeof Schedule>
 
 export const WebhookPurpose = Type.Enum(['review', 'alert', 'event'])
 export type WebhookPurpose = Row<typeof WebhookPurpose>
+export const WEBHOOK_FORMATS = ['json', 'slack', 'teams'] as const
+export const WebhookFormat = Type.Enum([...WEBHOOK_FORMATS], {
+  description: 'signed JSON with references, or a message in the shape of Slack or Teams',
+})
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 export const WebhookTarget = shape('WebhookTarget', {
   target_code: Text,
   workspace_id: nullable(Type.String({ description: 'null: receives events of every workspace' })),
   purpose: WebhookPurpose,
+  format: WebhookFormat,
   url: Text,
   description: TextOrNull,
   enabled: Type.Boolean(),

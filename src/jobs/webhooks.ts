@@ -18,8 +18,9 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { VERSION } from '../kernel/version.ts'
 import { FatalJobError, type JobContext, type JobHandler } from './handlers.ts'
+import { MESSAGE_BODIES, noticeText, readNotice, sendMail } from './messages.ts'
 import type { Job } from './queue.ts'
-import type { WebhookPurpose, WebhookTarget } from './shapes.ts'
+import type { WebhookFormat, WebhookPurpose, WebhookTarget } from './shapes.ts'
 
 export type { WebhookPurpose, WebhookTarget } from './shapes.ts'
 
@@ -31,12 +32,18 @@ export interface WebhookOptions {
   readonly resolve?: Resolve
   /** Certificates to trust besides the public ones, for receivers in a private network. */
   readonly ca?: string
+  /** SMTP_URL; without it no e-mail is sent. */
+  readonly smtpUrl?: string | undefined
+  readonly mailFrom?: string | undefined
+  /** PUBLIC_URL: where links in messages lead. */
+  readonly publicUrl?: string | undefined
 }
 
 interface Target {
   readonly workspace_id: string | null
   readonly url: string
   readonly secret: string
+  readonly format: WebhookFormat
   readonly enabled: boolean
 }
 
@@ -51,7 +58,15 @@ export function webhookHandler(options: WebhookOptions): JobHandler {
       throw new FatalJobError(`The webhook target ${code} belongs to another workspace`)
     }
     if (!target.enabled) return { skipped: `the webhook target ${code} is switched off` }
-    const status = await post(job, target, context.signal, options)
+    if (target.url.startsWith('mailto:')) {
+      await sendMail(job, target.url, await readNotice(context, job), options)
+      return { target: code, sent: true }
+    }
+    const body =
+      target.format === 'json'
+        ? bodyOf(job)
+        : MESSAGE_BODIES[target.format](noticeText(job, await readNotice(context, job), options))
+    const status = await post(job, target, body, context.signal, options)
     if (status === 410) {
       await context.transaction((client) =>
         client.query('select iu_core.fn_webhook_target_disable_gone($1, $2)', [
@@ -80,7 +95,7 @@ function targetOf(job: Job): string {
 async function readTarget(context: JobContext, code: string): Promise<Target | undefined> {
   const { rows } = await context.transaction((client) =>
     client.query<Target>(
-      'select workspace_id, url, secret, enabled from iu_core.webhook_target where target_code = $1',
+      'select workspace_id, url, secret, format, enabled from iu_core.webhook_target where target_code = $1',
       [code],
     ),
   )
@@ -107,6 +122,7 @@ function bodyOf(job: Job): string {
 async function post(
   job: Job,
   target: Target,
+  body: string,
   aborted: AbortSignal,
   options: WebhookOptions,
 ): Promise<number> {
@@ -119,7 +135,7 @@ async function post(
       permittedAddresses(url, { hosts: options.hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' }, options.resolve),
       signal,
     )
-    return await send({ url, addresses, job, secret: target.secret, signal, ca: options.ca })
+    return await send({ url, addresses, job, body, secret: target.secret, signal, ca: options.ca })
   } catch (error) {
     if (error instanceof HostRefused) throw new FatalJobError(error.message)
     if (late.aborted && !aborted.aborted)
@@ -134,13 +150,13 @@ interface Delivery {
   /** The addresses that were checked: no other is connected to. */
   readonly addresses: readonly Address[]
   readonly job: Job
+  readonly body: string
   readonly secret: string
   readonly signal: AbortSignal
   readonly ca: string | undefined
 }
 
-function send({ url, addresses, job, secret, signal, ca }: Delivery): Promise<number> {
-  const body = bodyOf(job)
+function send({ url, addresses, job, body, secret, signal, ca }: Delivery): Promise<number> {
   const timestamp = Math.floor(Date.now() / 1000)
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
@@ -182,6 +198,7 @@ export interface WebhookTargetSettings {
   /** As newWebhookSecret makes it; the new and the old one with a blank between while the receiver changes over. */
   readonly secret?: string | undefined
   readonly purpose?: WebhookPurpose | undefined
+  readonly format?: WebhookFormat | undefined
   readonly workspace_id?: string | undefined
   readonly description?: string | undefined
   readonly enabled?: boolean | undefined
@@ -202,6 +219,7 @@ export async function setWebhookTarget(
 
 /** Refuses an address that webhooks may not be sent to. A name that cannot be resolved now is accepted. */
 export async function requireReachable(url: string, hosts: readonly string[]): Promise<void> {
+  if (url.startsWith('mailto:')) return
   try {
     await permittedAddresses(new URL(url), { hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' })
   } catch (error) {

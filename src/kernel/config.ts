@@ -221,6 +221,20 @@ const SETTINGS = {
     fallback: undefined,
     parse: text,
   }),
+  smtpUrl: setting<string | undefined>({
+    env: 'SMTP_URL',
+    about:
+      'the mail server of webhook targets with an address (mailto:), as smtps://user:password@host:465 or smtp://host:587; unset: no e-mail leaves',
+    fallback: undefined,
+    parse: url(['smtp:', 'smtps:']),
+    secret: 'password',
+  }),
+  mailFrom: setting<string>({
+    env: 'MAIL_FROM',
+    about: 'the sender of e-mails',
+    fallback: 'Stagedoor <stagedoor@localhost>',
+    parse: text,
+  }),
   webhookHosts: setting<readonly string[]>({
     env: 'STAGEDOOR_WEBHOOK_HOSTS',
     about:

@@ -416,6 +416,7 @@ describe('requested changes', () => {
     await dismiss(admin, 'Ann is on holiday')
     expect(await statusOf(plan)).toBe('approved')
     await promote(plan)
+    expect(await sqlstateOf(review(ben, plan, 'withdraw', null))).toBe('SD343')
   })
 })
 

@@ -7097,12 +7097,20 @@ export interface components {
             changed: boolean;
         };
         SetWebhookTargetRequest: {
-            /** @example https://chat.example.com/hooks/1 */
+            /**
+             * @description or an address for e-mail: mailto:reviewers@example.com
+             * @example https://chat.example.com/hooks/1
+             */
             url?: string;
             /** @description whsec_ and 24 to 64 random bytes in base64 */
             secret?: string;
             /** @enum {unknown} */
             purpose?: "review" | "alert" | "event";
+            /**
+             * @description signed JSON with references, or a message in the shape of Slack or Teams
+             * @enum {unknown}
+             */
+            format?: "json" | "slack" | "teams";
             /** Format: uuid */
             workspace_id?: string;
             description?: string;
@@ -8396,6 +8404,11 @@ export interface components {
             workspace_id: string | null;
             /** @enum {unknown} */
             purpose: "review" | "alert" | "event";
+            /**
+             * @description signed JSON with references, or a message in the shape of Slack or Teams
+             * @enum {unknown}
+             */
+            format: "json" | "slack" | "teams";
             url: string;
             description: string | null;
             enabled: boolean;

@@ -32,7 +32,7 @@ it('ships every consumer disabled, so that an event makes no job', async () => {
   const consumers = await db.owner<{ consumer_id: string }>(
     `select consumer_id, enabled, reviewed_by from iu_core.consumer_registry`,
   )
-  expect(consumers).toHaveLength(10)
+  expect(consumers).toHaveLength(12)
   expect(consumers).toEqual(
     consumers.map(({ consumer_id }) => ({ consumer_id, enabled: false, reviewed_by: null })),
   )

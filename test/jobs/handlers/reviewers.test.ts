@@ -43,6 +43,14 @@ const deliveries = () =>
     `select payload_ref, target_ref, safe_payload, workspace_id, correlation_id from iu_core.job_queue
       where job_kind = 'webhook_deliver' order by payload_ref`,
   )
+/** What a delivery says of the change of a record or an upload. */
+async function changeOf(subject: string) {
+  const [change] = await db.owner<{ change_id: string; number: number }>(
+    'select change_id, number from iu_core.change where subject_id = $1',
+    [subject],
+  )
+  return { change_id: change!.change_id, change: change!.number, path: `/changes/${change!.number}` }
+}
 const staged = async (more: Partial<Parameters<typeof stage>[1]> = {}) =>
   (await stage(db.pool('stagedoor_worker'), { workspace: trial.workspace, ...more })).staging_record_id
 
@@ -63,7 +71,7 @@ it('sends one delivery to each target of the workspace and of all, with referenc
       type: 'review.waiting',
       staging_record_id: record,
       staging_kind: 'mark_manifest',
-      path: '/review',
+      ...(await changeOf(record)),
     },
   })
   expect(JSON.stringify(sent)).not.toContain('confidential')
@@ -98,7 +106,7 @@ it('notifies of an upload once, with the path to it, although its package is a r
   expect(sent[0]!.safe_payload).toMatchObject({
     upload_id: plan.upload_id,
     staging_kind: 'review_package',
-    path: `/uploads/${plan.upload_id}`,
+    ...(await changeOf(plan.upload_id)),
   })
 })
 

@@ -1,0 +1,156 @@
+/**
+ * What people read when a webhook target is a chat or an address: number, title and counts of a change, and a link that opens it. Never a
+ * value of the data, never the text of a comment. The job has references only; the rest is read when it is sent.
+ */
+import type { JobContext } from './handlers.ts'
+import type { Job } from './queue.ts'
+import type { WebhookOptions } from './webhooks.ts'
+
+/** The change that a job refers to. */
+export interface Notice {
+  readonly number: number
+  readonly title: string
+  /** Action → rows, of the plan of an upload. */
+  readonly rows: Readonly<Record<string, number>> | null
+  readonly summary: string | null
+}
+
+/** Undefined: the job is not about a change. */
+export async function readNotice(context: JobContext, job: Job): Promise<Notice | undefined> {
+  const { change_id } = job.payload
+  if (typeof change_id !== 'string') return undefined
+  const { rows } = await context.transaction((client) =>
+    client.query<Notice>(
+      `select c.number, c.title, iu_core.fn_review_requirement(c.change_id) ->> 'summary' as summary,
+              (select jsonb_object_agg(t.action, t.rows) from (
+                 select a.key as action, sum(a.value::bigint)::bigint as rows
+                   from iu_core.ingest_plan p, jsonb_each(p.totals) t, jsonb_each_text(t.value) a
+                  where p.upload_id = c.subject_id and c.kind = 'upload' group by 1) t) as rows
+         from iu_core.change c where c.change_id = $1`,
+      [change_id],
+    ),
+  )
+  return rows[0]
+}
+
+export interface MessageText {
+  readonly title: string
+  readonly lines: readonly string[]
+  /** Undefined: PUBLIC_URL is not set, or it is about nothing that has a page. */
+  readonly link: string | undefined
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  'review.waiting': 'waits for a review',
+  'review.requested': 'is waiting for you: a review was requested, or somebody was mentioned',
+  test: 'This is a test of a webhook target.',
+}
+const ACTIONS: Readonly<Record<string, string>> = {
+  insert: 'new',
+  update: 'changed',
+  delete: 'deleted',
+  skipped: 'left out',
+  refused: 'refused',
+}
+
+export function noticeText(
+  job: Job,
+  notice: Notice | undefined,
+  { publicUrl }: Pick<WebhookOptions, 'publicUrl'>,
+): MessageText {
+  const type = String(job.payload.type ?? job.payload.event_type ?? job.job_kind)
+  const path =
+    notice === undefined
+      ? typeof job.payload.path === 'string'
+        ? job.payload.path
+        : undefined
+      : `/changes/${notice.number}`
+  const link =
+    publicUrl === undefined || path === undefined ? undefined : `${publicUrl.replace(/\/$/, '')}${path}`
+  if (notice === undefined)
+    return { title: TYPES[type] ?? type, lines: job.target_ref ? [job.target_ref] : [], link }
+  const counts = Object.entries(ACTIONS).flatMap(([action, word]) =>
+    notice.rows?.[action] ? `${notice.rows[action]} ${word}` : [],
+  )
+  return {
+    title: `#${notice.number} ${notice.title}`,
+    lines: [
+      `It ${TYPES[type] ?? type}.`,
+      ...(counts.length > 0 ? [`Rows: ${counts.join(', ')}.`] : []),
+      ...(notice.summary === null ? [] : [`Review: ${notice.summary}.`]),
+    ],
+    link,
+  }
+}
+
+const escapeSlack = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/** Adaptive cards read Markdown. */
+const escapeMarkdown = (text: string) => text.replace(/[\\`*_{}[\]()#+!|~>-]/g, '\\$&')
+
+export const MESSAGE_BODIES = {
+  slack({ title, lines, link }: MessageText): string {
+    const head = link === undefined ? `*${escapeSlack(title)}*` : `*${escapeSlack(title)}*\n<${link}|Open it>`
+    const text = [head, ...lines.map(escapeSlack)].join('\n')
+    return JSON.stringify({
+      text: escapeSlack(title),
+      blocks: [{ type: 'section', text: { type: 'mrkdwn', text: text.slice(0, 3000) } }],
+    })
+  },
+  teams({ title, lines, link }: MessageText): string {
+    const block = (text: string, more: object = {}) => ({
+      type: 'TextBlock',
+      text: escapeMarkdown(text),
+      wrap: true,
+      ...more,
+    })
+    const content = {
+      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+      type: 'AdaptiveCard',
+      version: '1.4',
+      body: [block(title, { weight: 'Bolder', size: 'Medium' }), ...lines.map((line) => block(line))],
+      ...(link !== undefined && { actions: [{ type: 'Action.OpenUrl', title: 'Open it', url: link }] }),
+    }
+    return JSON.stringify({
+      type: 'message',
+      attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }],
+    })
+  },
+} as const
+
+const MAIL_TIMEOUT_MS = 15_000
+
+/** One e-mail to one address. Every attempt has the same Message-ID, so that a mail server can tell that it is the same. */
+export async function sendMail(
+  job: Job,
+  url: string,
+  notice: Notice | undefined,
+  options: Pick<WebhookOptions, 'smtpUrl' | 'mailFrom' | 'publicUrl'>,
+): Promise<void> {
+  if (options.smtpUrl === undefined)
+    throw new Error('SMTP_URL is not set for this worker: no e-mail can be sent')
+  const { createTransport } = await import('nodemailer')
+  const { title, lines, link } = noticeText(job, notice, options)
+  const from = options.mailFrom ?? 'Stagedoor <stagedoor@localhost>'
+  const host = /@([^\s>]+)/.exec(from)?.[1] ?? 'localhost'
+  const transport = createTransport(options.smtpUrl, { from })
+  const timer = setTimeout(() => transport.close(), MAIL_TIMEOUT_MS)
+  try {
+    await transport.sendMail({
+      to: url.slice('mailto:'.length),
+      subject: `[Stagedoor] ${title}`,
+      text: [...lines, ...(link === undefined ? [] : ['', link]), ''].join('\n'),
+      messageId: `<${job.job_id}@${host}>`,
+      headers: { 'auto-submitted': 'auto-generated' },
+    })
+  } catch (error) {
+    // The address of the server may hold a password.
+    const { code, responseCode } = error as { code?: string; responseCode?: number }
+    throw new Error(
+      `The mail server did not take the e-mail: ${[code, responseCode].filter(Boolean).join(' ') || 'unknown error'}`,
+    )
+  } finally {
+    clearTimeout(timer)
+    transport.close()
+  }
+}
