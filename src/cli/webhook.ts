@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import pc from 'picocolors'
 import { type Consumer, findConsumer } from '../events/consumers.ts'
-import { enqueue, findJob, type JobRecord } from '../jobs/queue.ts'
+import { findJob, type JobRecord } from '../jobs/queue.ts'
 import { WEBHOOK_FORMATS } from '../jobs/shapes.ts'
 import {
   deleteWebhookTarget,
