@@ -111,7 +111,6 @@ describe('the console', () => {
   test.each([
     ['Jobs', '#jobs'],
     ['Executions', '#executions'],
-    ['Search', '#search'],
   ])('the link %s of the rail leads to what it names', async (name, target) => {
     await openSignedIn()
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
