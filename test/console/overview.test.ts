@@ -115,7 +115,11 @@ describe('the console', () => {
 
   test.each([
     ['Jobs', '#jobs'],
+<<<<<<< HEAD
     ['Search', '#search'],
+=======
+    ['Executions', '#executions'],
+>>>>>>> units
   ])('the link %s of the rail leads to what it names', async (name, target) => {
     await openSignedIn()
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
