@@ -113,26 +113,6 @@ describe('the console', () => {
     expect(await page.locator('body').innerText()).not.toMatch(/not built/i)
   })
 
-  test.each([
-    ['Jobs', '#jobs'],
-<<<<<<< HEAD
-    ['Search', '#search'],
-=======
-    ['Executions', '#executions'],
->>>>>>> units
-  ])('the link %s of the rail leads to what it names', async (name, target) => {
-    await openSignedIn()
-    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
-    await expect.poll(() => new URL(page.url()).hash).toBe(target)
-    await expect
-      .poll(() =>
-        page.evaluate<boolean>(
-          `document.querySelector('${target}').getBoundingClientRect().top < window.innerHeight`,
-        ),
-      )
-      .toBe(true)
-  })
-
   test('stages with nothing in them say so', async () => {
     await openSignedIn()
     await expectText('#jobs', /No job is waiting or running, and none has failed\./)

@@ -5,18 +5,8 @@ import { Brand } from '../parts/brand.tsx'
 import { usePath } from '../route.ts'
 import { STAGES } from '../stages.ts'
 
-/** Rooms that have no page yet: the part of the overview, or of the API, that shows them. A page of that title replaces its link. */
-const SHORTCUTS: Record<string, readonly { title: string; href: string }[]> = {
-  signals: [
-    { title: 'Events', href: '/#events' },
-    { title: 'Jobs', href: '/#jobs' },
-  ],
-  work: [{ title: 'Executions', href: '/#executions' }],
-  system: [
-    { title: 'Health', href: '/#health' },
-    { title: 'Docs', href: '/api/v1/docs' },
-  ],
-}
+/** Pages of the system that are not the console's. */
+const API_REFERENCE = [{ title: 'API reference', href: '/api/v1/docs' }]
 
 /** The number of waiting items of a page, next to its name. */
 const COUNTS: Record<string, (pendingWork: PendingWork) => string> = {
@@ -60,7 +50,6 @@ export function Rail() {
                 <Links
                   follow={close}
                   pages={PAGES.filter((page) => page.stage === stage.id)}
-                  shortcuts={SHORTCUTS[stage.id]}
                 />
               </li>
             ))}
@@ -69,7 +58,7 @@ export function Rail() {
           <Links
             follow={close}
             pages={PAGES.filter((page) => page.stage === 'system')}
-            shortcuts={SHORTCUTS.system}
+            shortcuts={API_REFERENCE}
           />
         </div>
       </div>
@@ -88,8 +77,7 @@ function Links({ follow, pages, shortcuts = [] }: LinksProps) {
   const path = usePath()
   const { data: pendingWork } = usePendingWork()
   const shown = pages.filter((page) => !page.path.includes(':'))
-  const missing = shortcuts.filter(({ title }) => !shown.some((page) => page.title === title))
-  if (shown.length + missing.length === 0) return null
+  if (shown.length + shortcuts.length === 0) return null
   return (
     <ul>
       {shown.map((page) => (
@@ -100,7 +88,7 @@ function Links({ follow, pages, shortcuts = [] }: LinksProps) {
           </a>
         </li>
       ))}
-      {missing.map((shortcut) => (
+      {shortcuts.map((shortcut) => (
         <li key={shortcut.href}>
           <a href={shortcut.href} onClick={follow}>
             {shortcut.title}
