@@ -47,10 +47,7 @@ export function Rail() {
             {STAGES.map((stage) => (
               <li key={stage.id} className="rail-stage">
                 <span className="rail-title">{stage.name}</span>
-                <Links
-                  follow={close}
-                  pages={PAGES.filter((page) => page.stage === stage.id)}
-                />
+                <Links follow={close} pages={PAGES.filter((page) => page.stage === stage.id)} />
               </li>
             ))}
           </ol>
