@@ -21,6 +21,10 @@ const TABLES = {
   'iu_core.universal_edges': 'workspace_id',
   'iu_core.kb_document': 'workspace_id',
   'public.iu_lifecycle_log': 'workspace_id',
+  'iu_core.member_group': 'workspace_id',
+  'iu_core.member_group_member': 'workspace_id',
+  'iu_core.review_policy': 'workspace_id',
+  'iu_core.review_policy_audit': 'workspace_id',
 } as const
 
 let ours: string
@@ -43,7 +47,10 @@ beforeAll(async () => {
     await jobsOf(workspace)
     await executionOf(workspace)
   }
-  for (const workspace of [ours, theirs]) await unitOf(workspace)
+  for (const workspace of [ours, theirs]) {
+    await unitOf(workspace)
+    await policyOf(workspace)
+  }
 })
 
 /** One that waits, one that has ended, one that is dead. */
@@ -85,9 +92,24 @@ async function unitOf(workspace: string): Promise<void> {
   )
 }
 
-/** Agents see no jobs: those of others name what waits for a person. */
+async function policyOf(workspace: string): Promise<void> {
+  await db.owner(`insert into iu_core.member_group values ($1, 'Finance', 'test')`, [workspace])
+  await db.owner(`insert into iu_core.member_group_member values ($1, 'Finance', 'somebody', 'test')`, [
+    workspace,
+  ])
+  await db.owner(
+    `insert into iu_core.review_policy (workspace_id, rules, set_by) values ($1, '{}', 'test')`,
+    [workspace],
+  )
+  await db.owner(
+    `insert into iu_core.review_policy_audit (workspace_id, what, new_row, actor) values ($1, 'policy', '{}', 'test')`,
+    [workspace],
+  )
+}
+
+/** Agents see no jobs, which name what waits for a person, and not what a review asks for. */
 function isClosedTo(table: string, role: string): boolean {
-  return table.startsWith('iu_core.job_') && role === 'stagedoor_agent'
+  return /^iu_core\.(job_|member_group|review_policy)/.test(table) && role === 'stagedoor_agent'
 }
 
 async function workspacesSeen(table: keyof typeof TABLES, caller: Caller): Promise<(string | null)[]> {
@@ -135,6 +157,9 @@ it('is tested on every table that has a workspace', async () => {
       'iu_core.stored_blob',
       // Keys of starts; back-end code alone reads them.
       'noetl.execution_key',
+      // Back-end code alone reads them: test/http/members-and-tokens.
+      'iu_core.invitation',
+      'iu_core.machine_token',
       // Those of no workspace are everybody's: test/units/wall.
       'iu_core.topic_vocabulary',
     ].sort(),

@@ -56,7 +56,7 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
   status: ({ to }) => <>made it {wordOf(to)}</>,
   planned: ({ digest }) => (
     <>
-      made another plan <code>{String(digest ?? '').slice(0, 8)}</code>
+      made the plan <code>{String(digest ?? '').slice(0, 8)}</code>
     </>
   ),
   titled: () => 'changed the title',

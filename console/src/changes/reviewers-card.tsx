@@ -34,6 +34,7 @@ export function ReviewersCard({ change, changed }: { change: Change; changed(): 
       <h2 id="reviewers-title">Reviewers</h2>
       <FailureNote failure={reviews.failure} />
       {standing && isInReview && <p>{standing.summary}</p>}
+      {change.reviewers.length === 0 && !isInReview && <p className="muted">Nobody is asked yet.</p>}
       <ul>
         {change.reviewers.map(({ reviewer, group_name }) => (
           <li key={reviewer ?? `group ${group_name}`}>

@@ -76,7 +76,7 @@ const NAMES: Record<string, string> = {
 
 function FactName({ fact }: { fact: Fact }) {
   const name = NAMES[fact.fact] ?? fact.fact.replaceAll('_', ' ')
-  const text = fact.column === null ? `${name}, ${fact.row_type}` : `${fact.column}: ${name}`
+  const text = fact.column === null ? `${name}, ${fact.row_type}` : `${fact.row_type}.${fact.column}: ${name}`
   const address = addressOf(fact)
   return address === undefined ? <span>{text}</span> : <a href={address}>{text}</a>
 }
