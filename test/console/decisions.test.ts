@@ -387,7 +387,7 @@ async function approve(id: string, how: 'Approve only' | 'Approve and promote'):
   await state(operator, 'Awaiting review')
   const reviewer = await real.signIn('reviewer')
   await reviewer.goto(`${real.url}/uploads/${id}`)
-  await reviewer.getByRole('checkbox').first().check()
+  await reviewer.locator('.decision').getByRole('checkbox').first().check()
   await reviewer.getByRole('button', { name: how }).click()
   await state(reviewer, how === 'Approve only' ? 'approved' : 'promoted')
 }

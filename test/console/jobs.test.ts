@@ -116,7 +116,7 @@ it('the page of jobs counts what ended, pauses a kind, and a paused kind begins 
   expect(await completeAll()).toBe(1)
   await page.getByText('Completed', { exact: true }).waitFor()
   await page.getByRole('tab', { name: 'Trace' }).click()
-  await page.getByText(`${KIND} (this job)`).waitFor()
+  await page.getByRole('tabpanel', { name: 'Trace' }).getByRole('link', { name: KIND }).waitFor()
 })
 
 it('an administrator adds a schedule with its next runs in sight, pauses and deletes it; health names who works', async () => {

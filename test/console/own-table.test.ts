@@ -194,7 +194,7 @@ describe('one’s own table', () => {
     const reviewer = await open('reviewer', path)
     const approve = reviewer.getByRole('button', { name: 'Approve and promote' })
     await approve.waitFor()
-    for (const item of await reviewer.getByRole('checkbox').all()) await item.check()
+    for (const item of await reviewer.locator('.decision').getByRole('checkbox').all()) await item.check()
     await approve.click()
     await state(reviewer, 'promoted')
     expect(await products()).toHaveLength(309)
