@@ -25,6 +25,8 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/uploads', 'Uploads'],
   ['/records', 'Records'],
   [() => `/records/${ids.record}`, /Commentary on week 45/],
+  ['/promotions', 'Promotions'],
+  ['/rows?table=public.ads', 'Where a row comes from'],
   ['/events', 'Events'],
   [() => `/events/${ids.event}`, 'Record created'],
   ['/consumers', 'Consumers'],
