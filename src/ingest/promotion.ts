@@ -3,6 +3,7 @@
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
+import { exactIntegers } from './plan.ts'
 import {
   type LedgerRow,
   type LineageEntry,
@@ -199,7 +200,8 @@ export async function uploadLineage(
 ): Promise<LedgerRow[]> {
   const [order = '0', line = '-1'] = page.after?.split('.') ?? []
   const { rows } = await db.query<LedgerRow>(
-    `select type_order, row_type, row_number as line, target, target_id, target_key, action, undo_outcome, undo_reason
+    `select type_order, row_type, row_number as line, target, target_id, ${exactIntegers('target_key')} as target_key, action,
+            undo_outcome, undo_reason
        from iu_core.ingest_ledger
       where upload_id = $1 and (type_order, row_number) > ($2, $3)
       order by type_order, row_number limit $4`,

@@ -119,4 +119,8 @@ test('a promotion leads to its rows, a row to its promotions, and an undo says w
     { upload_id: first, change: 1, state: 'undoable' },
   ])
   expect(await cli('promotion', 'list', '--state', 'undone')).toMatch(/#2 .*2 changed.*Reviewer.*Operator/)
+  const row = new URL(permalink).searchParams.get('id')!
+  expect(await cli('lineage', 'public.daily_metrics', '--id', row)).toMatch(
+    /corrected[\s\S]*spend: 88 → 99\.5\n/,
+  )
 })

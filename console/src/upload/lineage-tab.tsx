@@ -78,11 +78,7 @@ function ledgerColumns(workspace: string, undone: boolean): Column<LedgerRow>[] 
       size: 180,
       meta: { grow: 1, stays: true },
       cell: ({ row: { original } }) => (
-        <a
-          className="line-link"
-          href={rowAddress(rowOf(original), workspace)}
-          title="Where this row comes from"
-        >
+        <a className="link" href={rowAddress(rowOf(original), workspace)} title="Where this row comes from">
           {original.target_id === null ? (
             <Key value={original.target_key} />
           ) : (

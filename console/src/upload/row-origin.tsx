@@ -60,7 +60,7 @@ function KeyForm({ tables, table: first, row, ask }: Omit<Props, 'workspace'>) {
   function find(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    const key = columns.map((column) => [column, String(form.get(column) ?? '').trim()])
+    const key = columns.map((column) => [column, String(form.get(column) ?? '').trim() || null])
     ask({ table, key: Object.fromEntries(key) })
   }
 
@@ -81,11 +81,12 @@ function KeyForm({ tables, table: first, row, ask }: Omit<Props, 'workspace'>) {
           <span>{column}</span>
           <input
             name={column}
-            required
+            // A part of a key that a link has is empty in some tables.
+            required={given[column] !== null}
             maxLength={1000}
             autoComplete="off"
             spellCheck={false}
-            defaultValue={column in given ? String(given[column]) : ''}
+            defaultValue={String(given[column] ?? '')}
           />
         </label>
       ))}
