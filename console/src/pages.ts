@@ -50,6 +50,13 @@ export const PAGES: readonly Page[] = [
 
   // Production: promotions, units
   {
+    path: '/promotions',
+    title: 'Promotions',
+    stage: 'production',
+    lazy: () => import('./promotions/promotions-page.tsx'),
+  },
+  { path: '/rows', title: 'Where a row comes from', lazy: () => import('./promotions/rows-page.tsx') },
+  {
     path: '/units',
     title: 'Units',
     stage: 'production',

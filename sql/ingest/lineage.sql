@@ -10,7 +10,10 @@ returns table (
   uploaded_by text, approved_by text, approved_at timestamptz, promoted_by text, promoted_at timestamptz,
   undone_at timestamptz, undo_outcome text,
   -- What people corrected in its line before, the oldest first: [{"what", "column", "from", "to", "by", "at"}].
-  repairs jsonb
+  repairs jsonb,
+  row_type text, undone_by text, undo_reason text,
+  -- What it wrote: [{"column", "from", "to"}], of an update only the columns that it changed. NULL: deleted, as it cannot be undone any more.
+  written jsonb
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -43,18 +46,43 @@ begin
     select k.id, k.key into v_id, v_key from iu_core.fn_ingest_row_by_key(p_workspace_id, p_target, p_key) k;
   end if;
   return query
+    with entry as materialized (
+      select l.upload_id as id, l.type_order, l.row_number as line_number, p.promoted_at as at
+        from iu_core.ingest_ledger l
+        join iu_core.ingest_upload u using (upload_id)
+        join iu_core.ingest_promotion p using (upload_id)
+       where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
+         and (l.target_id = v_id
+              or (l.target_id is null and l.target = any (v_names) and md5(l.target_key::text) = md5(v_key::text)))
+       order by p.promoted_at desc limit 500
+    )
     select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,
            u.uploaded_by, p.approved_by, p.approved_at, p.promoted_by, p.promoted_at, p.undone_at, l.undo_outcome,
            (select coalesce(jsonb_agg(jsonb_build_object('what', r.what, 'column', r.column_name, 'from', r.old_value, 'to', r.new_value,
                                                          'by', r.repaired_by, 'at', r.repaired_at) order by r.repair_id), '[]')
-              from iu_core.ingest_repair r where r.upload_id = l.upload_id and r.row_number = l.row_number)
-      from iu_core.ingest_ledger l
-      join iu_core.ingest_upload u using (upload_id)
-      join iu_core.ingest_promotion p using (upload_id)
-     where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
-       and (l.target_id = v_id
-            or (l.target_id is null and l.target = any (v_names) and md5(l.target_key::text) = md5(v_key::text)))
-     order by p.promoted_at desc limit 500;
+              from iu_core.ingest_repair r where r.upload_id = l.upload_id and r.row_number = l.row_number),
+           l.row_type, p.undone_by, p.undo_reason, w.columns
+      from entry e
+      join iu_core.ingest_ledger l on l.upload_id = e.id and l.type_order = e.type_order and l.row_number = e.line_number
+      join iu_core.ingest_upload u on u.upload_id = e.id
+      join iu_core.ingest_promotion p on p.upload_id = e.id
+      left join iu_core.ingest_plan d on d.upload_id = e.id
+      left join iu_core.ingest_plan_row r on r.upload_id = e.id and r.type_order = e.type_order and r.row_number = e.line_number
+      -- Integers beyond 2^53 as text, as in all our JSON.
+      left join lateral (
+        select jsonb_agg(jsonb_build_object(
+                 'column', k.name,
+                 'from', case when case jsonb_typeof(v.old) when 'number' then abs(v.old::numeric) > 9007199254740991 and scale(v.old::numeric) = 0 end
+                      then to_jsonb(v.old #>> '{}') else v.old end,
+                 'to', case when case jsonb_typeof(v.new) when 'number' then abs(v.new::numeric) > 9007199254740991 and scale(v.new::numeric) = 0 end
+                      then to_jsonb(v.new #>> '{}') else v.new end) order by k.name) as columns
+          from (select iu_core.fn_ingest_plan_image(d.inserted_columns, r) as image) i,
+               lateral (select unnest(case l.action when 'update' then r.changed
+                                                    when 'insert' then array(select jsonb_object_keys(i.image))
+                                                    else array(select jsonb_object_keys(r.before)) end)) as k (name),
+               lateral (select r.before -> k.name, case when l.action <> 'delete' then i.image -> k.name end) as v (old, new)
+         where r.upload_id is not null) w on true
+     order by e.at desc;
 end $$;
 
 grant execute on function iu_core.fn_ingest_lineage(uuid, text, uuid, jsonb)

@@ -58,6 +58,10 @@ function printEntry(output: Output, entry: LineageEntry, names: MemberNames): vo
       `  uploaded by ${names(entry.uploaded_by)}${approved}, promoted by ${names(entry.promoted_by)} ${formatAge(entry.promoted_at)} ago`,
     ),
   )
+  if (action === 'update' && entry.written !== null) {
+    for (const { column, from, to } of entry.written)
+      output.line(printableLine(`  ${column}: ${valueText(from)} → ${valueText(to)}`))
+  }
   for (const { what, column, from, to, by, at } of entry.repairs) {
     const changes = {
       corrected: `${column}: ${from ?? ''} → ${to ?? ''}`,
@@ -68,6 +72,9 @@ function printEntry(output: Output, entry: LineageEntry, names: MemberNames): vo
   }
   output.dim(`  stagedoor upload show ${entry.upload_id}`)
 }
+
+const valueText = (value: unknown): string =>
+  value === null ? 'empty' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 const PAGE = 50
 

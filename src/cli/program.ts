@@ -42,6 +42,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     ingest: async () => (await import('./ingest.ts')).ingestCommand(),
     upload: async () => (await import('./upload.ts')).uploadCommand(),
     change: async () => (await import('./change.ts')).changeCommand(),
+    promotion: async () => (await import('./promotion.ts')).promotionCommand(),
     lineage: async () => (await import('./lineage.ts')).lineageCommand(),
     dataset: async () => (await import('./dataset.ts')).datasetCommand(),
     client: async () => (await import('./dataset.ts')).clientCommand(),

@@ -97,7 +97,11 @@ function summaryOf({ definition, registered_by, registered_at, ...dataset }: Reg
   return {
     ...dataset,
     platforms: Object.entries(definition.platforms).map(([platform, { title }]) => ({ platform, title })),
-    row_types: definition.rows.map(({ name, target }) => ({ row_type: name, target })),
+    row_types: definition.rows.map(({ name, target, key, columns }) => ({
+      row_type: name,
+      target,
+      key: key.filter((column) => columns[column] !== '$workspace'),
+    })),
     has_clients: definition.client !== undefined && definition.client !== null,
   }
 }

@@ -51,6 +51,7 @@ import { invitationRoutes, memberRoutes } from './members.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
+import { promotionRoutes } from './promotions.ts'
 import { abortStalledRequests, HEADER_TIMEOUTS, hasLargeBody, readJsonBody } from './request-limits.ts'
 import { groupRoutes, reviewPolicyRoutes } from './review-policies.ts'
 import { scheduleRoutes } from './schedules.ts'
@@ -199,6 +200,7 @@ function apiRoutes(
     '/staging': stagingRoutes(context),
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
+    '/promotions': promotionRoutes,
     '/changes': changeRoutes,
     '/review-policies': reviewPolicyRoutes,
     '/groups': groupRoutes,

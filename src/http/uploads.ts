@@ -601,16 +601,23 @@ export const lineageRoutes = routes('uploads', (api) => {
         }),
       ),
     },
-    answer: Type.Object({ entries: Type.Array(LineageEntry) }),
+    answer: Type.Object({ entries: Type.Array(LineageEntry), people: ActorNames }),
     problems: [403],
     raw: true,
     handle: async (request) => {
       const { workspace_id, target, id, key } = request.query
       const row = rowOf(id, key)
-      const entries = await request.transaction(async (client) =>
-        rowLineage(withRawJson(client), await workspaceOf(client, workspace_id), target, row),
-      )
-      return { entries }
+      return request.transaction(async (client) => {
+        const workspace = await workspaceOf(client, workspace_id)
+        const entries = await rowLineage(withRawJson(client), workspace, target, row)
+        const actors = entries.flatMap((entry) => [
+          entry.uploaded_by,
+          entry.approved_by,
+          entry.promoted_by,
+          entry.undone_by,
+        ])
+        return { entries, people: await actorNames(client, actors) }
+      })
     },
   })
 })

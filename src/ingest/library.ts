@@ -90,6 +90,8 @@ export interface Ingest {
     upload: string,
     options?: { digest?: string; undoneBy?: string; reason?: string },
   ): Promise<promotions.Promotion>
+  /** What was promoted, newest first. */
+  promotions(filter?: Partial<promotions.PromotionFilter>): Promise<promotions.PromotionSummary[]>
   discard(upload: string, discardedBy?: string): Promise<void>
   /** Which production rows an upload wrote. */
   lineage(upload: string, page?: { limit?: number; after?: string }): Promise<promotions.LedgerRow[]>
@@ -187,6 +189,8 @@ export function ingestLibrary({
     promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),
     planUndo: (id) => service((client) => promotions.planUndo(client, id)),
     undo: (id, wanted) => service((client) => promotions.undoUpload(client, id, wanted)),
+    promotions: (filter = {}) =>
+      service((client) => promotions.listPromotions(client, { limit: 50, ...filter })),
     discard: (id, by) => service((client) => uploads.discardUpload(client, id, by)),
     lineage: (id, page = {}) =>
       service((client) => promotions.uploadLineage(client, id, { limit: 100, ...page })),

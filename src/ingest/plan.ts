@@ -108,7 +108,7 @@ export interface PlanRowFilter {
 }
 
 /** Integers beyond 2^53 as text, as in all our JSON: parsed as numbers they would be rounded. */
-function exactIntegers(image: string): string {
+export function exactIntegers(image: string): string {
   return `case when ${image} is not null then (
     select coalesce(jsonb_object_agg(m.key, case jsonb_typeof(m.value) when 'number' then
              case when abs(m.value::numeric) > 9007199254740991 and scale(m.value::numeric) = 0

@@ -3,10 +3,18 @@
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
-import { type LedgerRow, type LineageEntry, Promotion, type UndoPlan } from './shapes.ts'
+import { exactIntegers } from './plan.ts'
+import {
+  type LedgerRow,
+  type LineageEntry,
+  type PROMOTION_STATES,
+  Promotion,
+  PromotionSummary,
+  type UndoPlan,
+} from './shapes.ts'
 import { describeFailure } from './uploads.ts'
 
-export type { LedgerRow, LineageEntry, Promotion, UndoPlan } from './shapes.ts'
+export type { LedgerRow, LineageEntry, Promotion, PromotionSummary, UndoPlan } from './shapes.ts'
 
 const PROMOTION_COLUMNS = columnsOf(Promotion)
 
@@ -108,6 +116,66 @@ export async function undoUpload(
   return rows[0]!
 }
 
+export type PromotionState = (typeof PROMOTION_STATES)[number]
+
+export interface PromotionFilter {
+  readonly workspaceId?: string | undefined
+  readonly dataset?: string | undefined
+  readonly state?: PromotionState | undefined
+  /** Who uploaded, approved, promoted or undid it: a user id, or `me`. */
+  readonly person?: string | undefined
+  readonly limit: number
+  /** The upload_id of the last one of the page before. */
+  readonly after?: string | undefined
+}
+
+/** Newest first, as far as the caller may see. */
+export async function listPromotions(db: Queryable, filter: PromotionFilter): Promise<PromotionSummary[]> {
+  const { rows } = await db.query<PromotionSummary>(
+    `select ${SUMMARY_COLUMNS}
+       from iu_core.ingest_promotion m
+       join iu_core.ingest_upload u on u.upload_id = m.upload_id
+       left join iu_core.change c on c.subject_id = m.upload_id and c.kind = 'upload'
+       cross join lateral (
+         select case when m.undone_at is not null then 'undone'
+                     when m.undo_until > clock_timestamp() then 'undoable' else 'final' end as state,
+                coalesce((select array_agg(r.reviewer order by r.at) from iu_core.change_review r
+                           where r.change_id = c.change_id and r.verdict = 'approve' and r.dismissed_at is null
+                             and r.stands_for = m.plan_digest),
+                         array_remove(array[m.approved_by], null)) as approvers
+       ) s
+      where ($1::uuid is null or u.workspace_id = $1) and ($2::text is null or u.dataset = $2)
+        and ($3::text is null or s.state = $3)
+        and ($4::text is null or case $4 when 'me' then iu_core.fn_actor() else $4 end
+                                 = any (s.approvers || array[u.uploaded_by, m.promoted_by, m.undone_by]))
+        and ($5::uuid is null or (m.promoted_at, m.upload_id) < (select l.promoted_at, l.upload_id
+                                                                   from iu_core.ingest_promotion l where l.upload_id = $5))
+      order by m.promoted_at desc, m.upload_id desc limit $6`,
+    [
+      filter.workspaceId ?? null,
+      filter.dataset ?? null,
+      filter.state ?? null,
+      filter.person ?? null,
+      filter.after ?? null,
+      filter.limit,
+    ],
+  )
+  return rows
+}
+
+const SUMMARY_COLUMNS = columnsOf(PromotionSummary, {
+  from: 'm',
+  as: {
+    ...Object.fromEntries(
+      ['workspace_id', 'dataset', 'platform', 'file_name', 'uploaded_by'].map((name) => [name, `u.${name}`]),
+    ),
+    change: 'c.number',
+    title: 'coalesce(c.title, u.file_name)',
+    state: 's.state',
+    approvers: 's.approvers',
+  },
+})
+
 /** For a production row: every promotion that wrote it, newest first. */
 export async function rowLineage(
   db: Queryable,
@@ -132,7 +200,8 @@ export async function uploadLineage(
 ): Promise<LedgerRow[]> {
   const [order = '0', line = '-1'] = page.after?.split('.') ?? []
   const { rows } = await db.query<LedgerRow>(
-    `select type_order, row_type, row_number as line, target, target_id, target_key, action, undo_outcome, undo_reason
+    `select type_order, row_type, row_number as line, target, target_id, ${exactIntegers('target_key')} as target_key, action,
+            undo_outcome, undo_reason
        from iu_core.ingest_ledger
       where upload_id = $1 and (type_order, row_number) > ($2, $3)
       order by type_order, row_number limit $4`,

@@ -362,6 +362,36 @@ export const Promotion = shape('Promotion', {
 })
 export type Promotion = Row<typeof Promotion>
 
+export const PROMOTION_STATES = ['undoable', 'final', 'undone'] as const
+/** A promotion as a list shows it: what was promoted, by whom, and whether it can be undone. */
+export const PromotionSummary = shape('PromotionSummary', {
+  upload_id: Uuid,
+  workspace_id: Uuid,
+  change: nullable(Type.Integer({ description: 'number of its change: #128' })),
+  title: Type.String({ description: 'of its change' }),
+  dataset: Text,
+  platform: Text,
+  file_name: Text,
+  totals: Totals,
+  uploaded_by: Text,
+  approvers: Type.Array(Text, {
+    description:
+      'everybody whose approval of this plan counted, the first one first; empty: none was required',
+  }),
+  approved_at: TimestampOrNull,
+  promoted_by: Text,
+  promoted_at: Timestamp,
+  state: Type.Enum([...PROMOTION_STATES], {
+    description: 'undoable: until undo_until; final: that time is over',
+  }),
+  undo_until: Timestamp,
+  undone_by: TextOrNull,
+  undone_at: TimestampOrNull,
+  undo_reason: TextOrNull,
+  undo_totals: nullable(Totals),
+})
+export type PromotionSummary = Row<typeof PromotionSummary>
+
 const LineProblem = shape('LineProblem', {
   line: Type.Integer(),
   column: TextOrNull,
@@ -475,13 +505,22 @@ export const LineageEntry = shape('LineageEntry', {
   upload_id: Uuid,
   file_name: Text,
   file_hash: Digest,
+  row_type: Text,
   ...written,
+  written: nullable(
+    Type.Array(shape('WrittenColumn', { column: Text, from: Type.Unknown(), to: Type.Unknown() }), {
+      description:
+        'what it wrote, old and new; of an update only the columns that it changed. null: deleted, as it cannot be undone any more',
+    }),
+  ),
   uploaded_by: Text,
   approved_by: TextOrNull,
   approved_at: TimestampOrNull,
   promoted_by: Text,
   promoted_at: Timestamp,
+  undone_by: TextOrNull,
   undone_at: TimestampOrNull,
+  undo_reason: TextOrNull,
   repairs: Type.Array(
     shape('Repair', {
       what: Type.Enum(['corrected', 'left_out', 'taken_in']),
@@ -648,7 +687,15 @@ export const DatasetSummary = shape('Dataset', {
   undo_window: Type.String({ examples: ['30 days'] }),
   workspace_id: UuidOrNull,
   platforms: Type.Array(shape('Platform', { platform: Text, title: Text })),
-  row_types: Type.Array(shape('RowType', { row_type: Text, target: Text })),
+  row_types: Type.Array(
+    shape('RowType', {
+      row_type: Text,
+      target: Text,
+      key: Type.Array(Text, {
+        description: 'the columns that tell its rows apart, without that of the workspace',
+      }),
+    }),
+  ),
   has_clients: Type.Boolean(),
 })
 

@@ -203,7 +203,7 @@ describe('one’s own table', () => {
     const origin = reviewer.getByRole('form', { name: 'Where a row comes from' })
     await origin.getByLabel('sku').fill('P-0213')
     await origin.getByLabel('sku').press('Enter')
-    const said = reviewer.locator('.origin')
+    const said = reviewer.locator('.row-origin')
     await said.getByText('by line 214 of', { exact: false }).waitFor()
     await expect.poll(() => seen(said)).toMatch(/Operator[\s\S]*Preis: auf Anfrage[\s\S]*→ 99,00 €/)
     await origin.getByLabel('sku').fill('P-0300')

@@ -34,6 +34,8 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   [() => `/documents/${ids.document}`, 'Travel'],
   ['/search?q=hotel+stars', 'Search'],
   ['/search?q=hotles&kind=table', 'Search'],
+  ['/promotions', 'Promotions'],
+  ['/rows?table=public.ads', 'Where a row comes from'],
   ['/events', 'Events'],
   [() => `/events/${ids.event}`, 'Record created'],
   ['/consumers', 'Consumers'],

@@ -1257,6 +1257,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/promotions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Promotions that you may see, newest first: what, by whom, undoable until, undone by whom and why */
+        get: operations["listPromotions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/changes": {
         parameters: {
             query?: never;
@@ -4808,6 +4825,10 @@ export interface components {
         };
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         GetSessionResponse: {
             session: components["schemas"]["Session"] | null;
@@ -5201,6 +5222,7 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             file_hash: string;
+            row_type: string;
             /** @description the line of the file; negative: a row that the file lacks and that is deleted */
             line: number;
             /** @example public.daily_metrics */
@@ -5213,6 +5235,8 @@ export interface components {
             /** @enum {unknown} */
             action: "insert" | "update" | "delete";
             undo_outcome: string | null;
+            /** @description what it wrote, old and new; of an update only the columns that it changed. null: deleted, as it cannot be undone any more */
+            written: components["schemas"]["WrittenColumn"][] | null;
             uploaded_by: string;
             approved_by: string | null;
             /** Format: date-time */
@@ -5220,8 +5244,10 @@ export interface components {
             promoted_by: string;
             /** Format: date-time */
             promoted_at: string;
+            undone_by: string | null;
             /** Format: date-time */
             undone_at: string | null;
+            undo_reason: string | null;
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
         };
@@ -5369,6 +5395,15 @@ export interface components {
         };
         ListPlaybooksResponse: {
             playbooks: components["schemas"]["Playbook"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListPromotionsResponse: {
+            promotions: components["schemas"]["PromotionSummary"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -6251,6 +6286,68 @@ export interface components {
             failed_at: string;
             error: components["schemas"]["UploadError"];
         };
+        PromotionSummary: {
+            /** Format: uuid */
+            upload_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description number of its change: #128 */
+            change: number | null;
+            /** @description of its change */
+            title: string;
+            dataset: string;
+            platform: string;
+            file_name: string;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            uploaded_by: string;
+            /** @description everybody whose approval of this plan counted, the first one first; empty: none was required */
+            approvers: string[];
+            /** Format: date-time */
+            approved_at: string | null;
+            promoted_by: string;
+            /** Format: date-time */
+            promoted_at: string;
+            /**
+             * @description undoable: until undo_until; final: that time is over
+             * @enum {unknown}
+             */
+            state: "undoable" | "final" | "undone";
+            /** Format: date-time */
+            undo_until: string;
+            undone_by: string | null;
+            /** Format: date-time */
+            undone_at: string | null;
+            undo_reason: string | null;
+            /**
+             * @description row type → action or outcome → rows
+             * @example {
+             *       "daily_metric": {
+             *         "insert": 240,
+             *         "update": 12,
+             *         "unchanged": 4000
+             *       }
+             *     }
+             */
+            undo_totals: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            } | null;
+        };
         ReaderLag: {
             reader: string;
             /** @description events, counted up to 10,000 */
@@ -6754,6 +6851,8 @@ export interface components {
         RowType: {
             row_type: string;
             target: string;
+            /** @description the columns that tell its rows apart, without that of the workspace */
+            key: string[];
         };
         RunningCommand: {
             node_id: string;
@@ -8419,6 +8518,11 @@ export interface components {
             registered_at: string;
             /** Format: date-time */
             changed_at: string;
+        };
+        WrittenColumn: {
+            column: string;
+            from: unknown;
+            to: unknown;
         };
     };
     responses: {
@@ -11027,6 +11131,37 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listPromotions: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                dataset?: string;
+                state?: "undoable" | "final" | "undone";
+                /** @description who uploaded, approved, promoted or undid it: a user id, or `me` */
+                person?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPromotionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
         };
     };
     listChanges: {

@@ -14,11 +14,12 @@ import type {
   Downstream,
   GateMode,
   LedgerRow,
-  LineageEntry,
   MappingPreview,
   Page,
   PlanRow,
+  Promotions,
   RepairedUpload,
+  RowLineage,
   StagedRow,
   StalePlan,
   UndoPlan,
@@ -47,6 +48,15 @@ interface PlanRowsAsked {
 interface UploadsAsked {
   readonly status?: string
   readonly waiting?: boolean
+  readonly limit: number
+  readonly after?: string | undefined
+}
+
+interface PromotionsAsked {
+  readonly workspace_id?: string | undefined
+  readonly dataset?: string | undefined
+  readonly state?: string | undefined
+  readonly person?: string | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
@@ -108,7 +118,9 @@ export interface UploadsApi {
   discard(id: string): Promise<UploadDetail>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
   /** Every promotion that wrote a production row; the key is JSON. */
-  rowLineage(workspace: string, target: string, key: string): Promise<{ entries: LineageEntry[] }>
+  rowLineage(workspace: string, target: string, row: { key: string } | { id: string }): Promise<RowLineage>
+  /** What was promoted, newest first. */
+  promotions(asked: PromotionsAsked): Promise<Promotions>
   history(id: string): Promise<{ events: RecordedEvent[] }>
 }
 
@@ -157,7 +169,16 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     downstream: (id) => request(`/uploads/${id}/downstream`),
     discard: (id) => post(id, 'discard'),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
-    rowLineage: (workspace_id, target, key) => request(`/lineage?${query({ workspace_id, target, key })}`),
+    rowLineage: async (workspace_id, target, row) => {
+      const lineage = await request<RowLineage>(`/lineage?${query({ workspace_id, target, ...row })}`)
+      learnNames(lineage.people)
+      return lineage
+    },
+    promotions: async (asked) => {
+      const list = await request<Promotions>(`/promotions?${query(asked)}`)
+      learnNames(list.people)
+      return list
+    },
     history: (id) => request(`/uploads/${id}/history`),
   }
 }

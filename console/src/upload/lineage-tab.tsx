@@ -1,15 +1,17 @@
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import type { LedgerRow, UploadDetail } from '../api/upload-types.ts'
 import { type Column, Grid } from '../grid/grid.tsx'
-import { usePages } from '../grid/use-pages.ts'
+import { type Pages, usePages } from '../grid/use-pages.ts'
 import { count } from '../parts/format.ts'
 import { shortId } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 import { ACTION_LABELS, UNDO_LABELS } from './labels.ts'
 import { isId, textOf } from './plan/values.ts'
-import { RowOrigin } from './row-origin.tsx'
+import { type NamedRow, RowOrigin, rowAddress } from './row-origin.tsx'
 
 const PAGE = 500
+/** So many rows show which tables are known by a key. */
+const SAMPLE = 200
 
 /** Which production rows came from which line. */
 export function LineageTab({ upload }: { upload: UploadDetail }) {
@@ -24,7 +26,8 @@ export function LineageTab({ upload }: { upload: UploadDetail }) {
 
 function Ledger({ upload }: { upload: UploadDetail }) {
   const { api } = useSession()
-  const { upload_id: id, undone_at } = upload
+  const { upload_id: id, workspace_id: workspace, undone_at } = upload
+  const [row, ask] = useState<NamedRow>()
   // An undo adds an outcome to every row, so the rows are loaded again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another undone_at means other outcomes
   const read = useCallback(
@@ -32,10 +35,10 @@ function Ledger({ upload }: { upload: UploadDetail }) {
     [api, id, undone_at],
   )
   const pages = usePages(read)
-  const columns = useMemo(() => ledgerColumns(undone_at !== null), [undone_at])
+  const columns = useMemo(() => ledgerColumns(workspace, undone_at !== null), [workspace, undone_at])
   return (
     <>
-      <RowOrigin upload={upload} pages={pages} />
+      <RowOrigin workspace={workspace} tables={keysIn(pages)} row={row} ask={ask} />
       <Grid
         label="Production rows and the lines they come from"
         columns={columns}
@@ -47,7 +50,18 @@ function Ledger({ upload }: { upload: UploadDetail }) {
   )
 }
 
-function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
+/** Table → the columns of its key, of tables whose rows people know by what the file gives. */
+function keysIn(pages: Pages<LedgerRow>): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, readonly string[]>()
+  for (let index = 0; index < Math.min(SAMPLE, pages.count); index += 1) {
+    const row = pages.at(index)
+    if (!row || row.target_key === null || keys.has(row.target)) continue
+    if (!Object.values(row.target_key).some(isId)) keys.set(row.target, Object.keys(row.target_key))
+  }
+  return keys
+}
+
+function ledgerColumns(workspace: string, undone: boolean): Column<LedgerRow>[] {
   const columns: Column<LedgerRow>[] = [
     {
       id: 'line',
@@ -63,8 +77,15 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
       header: 'Row',
       size: 180,
       meta: { grow: 1, stays: true },
-      cell: ({ row: { original } }) =>
-        original.target_id === null ? <Key value={original.target_key} /> : <code>{original.target_id}</code>,
+      cell: ({ row: { original } }) => (
+        <a className="link" href={rowAddress(rowOf(original), workspace)} title="Where this row comes from">
+          {original.target_id === null ? (
+            <Key value={original.target_key} />
+          ) : (
+            <code>{original.target_id}</code>
+          )}
+        </a>
+      ),
     },
     { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_LABELS[row.original.action] },
     { id: 'target', header: 'Table', size: 190, cell: ({ row }) => <code>{row.original.target}</code> },
@@ -79,6 +100,10 @@ function ledgerColumns(undone: boolean): Column<LedgerRow>[] {
     })
   }
   return columns
+}
+
+function rowOf({ target, target_id, target_key }: LedgerRow): NamedRow {
+  return target_id === null ? { table: target, key: target_key ?? {} } : { table: target, id: target_id }
 }
 
 /** Of a row without an id. What people know stands first, ids of other rows last. */

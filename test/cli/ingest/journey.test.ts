@@ -204,7 +204,7 @@ it('a dry run plans and goes no further; what changes is shown from what to what
 })
 
 it('every command of it has help', async () => {
-  for (const command of ['ingest', 'upload', 'dataset', 'client', 'lineage']) {
+  for (const command of ['ingest', 'upload', 'promotion', 'dataset', 'client', 'lineage']) {
     const { code, stdout } = await cli(command, '--help')
     expect([command, code]).toEqual([command, 0])
     expect(stdout).toContain(`stagedoor ${command}`)

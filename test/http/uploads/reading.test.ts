@@ -205,7 +205,13 @@ describe('what is said about headers', () => {
         dataset: 'ads',
         has_clients: true,
         platforms: expect.arrayContaining([expect.objectContaining({ platform: 'meta' })]),
-        row_types: expect.arrayContaining([{ row_type: 'campaign', target: 'public.campaigns' }]),
+        row_types: expect.arrayContaining([
+          {
+            row_type: 'campaign',
+            target: 'public.campaigns',
+            key: ['client_id', 'platform', 'external_id'],
+          },
+        ]),
       },
     ])
     expect((await call('GET', '/datasets/ads/clients', 'operator')).body).toEqual({
@@ -311,7 +317,7 @@ it('lineage is asked for a table by its name and for a row by its id or key', as
   const ask = (row: string) => call('GET', `/lineage?${row}`, 'operator')
   const whole = { client_id: uploads.ads.client, platform: 'meta', external_id: '1' }
   const key = encodeURIComponent(JSON.stringify(whole))
-  expect((await ask(`target=public.campaigns&key=${key}`)).body).toEqual({ entries: [] })
+  expect((await ask(`target=public.campaigns&key=${key}`)).body).toEqual({ entries: [], people: {} })
   for (const wrong of [
     'target=public.campaigns',
     `target=public.campaigns&key=${key}&id=${uploads.ads.client}`,
