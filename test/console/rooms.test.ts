@@ -269,7 +269,10 @@ it('keys lead to rooms, find things by name, and say what they are', async () =>
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Name or id' }).fill('commentary on')
   // The record, and the change that it is reviewed as.
-  await page.getByRole('option', { name: /Commentary on week 45/ }).first().waitFor()
+  await page
+    .getByRole('option', { name: /Commentary on week 45/ })
+    .first()
+    .waitFor()
   expect(await axe(page, 'the finder')).toEqual([])
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: /Commentary on week 45/ }).waitFor()
