@@ -246,6 +246,14 @@ begin
   if v_change is null then
     return null;
   end if;
+  if iu_core.fn_review_is_outdated(r.staging_record_id) then
+    raise exception using
+      errcode = 'SD606',
+      message = 'This is the review of an earlier plan',
+      hint = 'Review the current plan of the upload and decide on that.',
+      detail = json_build_object('upload', (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = r.staging_record_id),
+                                 'reason', 'the upload was planned again since')::text;
+  end if;
   select * into c from iu_core.change where change_id = v_change for update;
   v_standing := iu_core.fn_review_standing(v_change);
   if exists (select from iu_core.change_review o where o.change_id = v_change and o.verdict = 'approve' and o.dismissed_at is null
@@ -272,6 +280,16 @@ begin
     'counted', v_standing -> 'counted', 'approvals', v_standing -> 'approvals'));
   return v_standing;
 end $$;
+
+-- Whether a record is the review package of a plan that was replaced since. What somebody approves there, they have not seen in the
+-- current plan. Internal.
+create or replace function iu_core.fn_review_is_outdated(p_staging_record_id uuid) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from iu_core.ingest_submission s where s.staging_record_id = p_staging_record_id)
+     and not exists (select from iu_core.ingest_plan p where p.review_record_id = p_staging_record_id)
+$$;
 
 -- Raises review_incomplete if the change of an approved record does not have the approvals that it needs at this moment. Internal:
 -- consumption, and with it promotion, calls it under the record's lock.
@@ -382,7 +400,7 @@ declare
 begin
   select * into r from iu_core.iu_staging_record
    where staging_record_id = p_staging_record_id and lifecycle_status = 'approved' and expires_at > clock_timestamp() for update;
-  if not found then
+  if not found or iu_core.fn_review_is_outdated(p_staging_record_id) then
     return;
   end if;
   select * into c from iu_core.change where change_id = iu_core.fn_change_of_record(r);
@@ -549,7 +567,7 @@ begin
   select * into c from iu_core.change where change_id = v_review.change_id;
   -- The reason that an administrator writes stays with the review.
   perform iu_core.fn_change_log(c.change_id, p_by, p_via, 'review_dismissed', jsonb_build_object('review_id', p_review_id, 'verdict', v_review.verdict,
-    'reviewer', v_review.reviewer, 'because', case when p_reason in ('withdrawn', 'approved since', 'changes requested since', 'the plan changed') then p_reason
+    'reviewer', v_review.reviewer, 'because', case when p_reason in ('withdrawn', 'approved since', 'changes requested since', 'the plan changed', 'the plan was rejected') then p_reason
                                                    else 'dismissed' end));
   perform iu_core.fn_change_event(c, 'review_dismissed', p_by, p_via, jsonb_build_object('review_id', p_review_id, 'verdict', v_review.verdict,
     'reviewer', v_review.reviewer));

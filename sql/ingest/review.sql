@@ -184,6 +184,10 @@ begin
       detail = json_build_object('upload', p_upload_id, 'reason', 'the plan was not submitted yet')::text;
   end if;
   perform iu_core.fn_iu_staging_set_rejected(v_plan.review_record_id, v_actor.actor, p_reason);
+  -- Approvals of the same plan end with it: submitted again it is reviewed again.
+  perform iu_core.fn_change_review_end(o.review_id, v_actor.actor, v_actor.via, 'the plan was rejected')
+     from iu_core.change_review o join iu_core.change c using (change_id)
+    where c.kind = 'upload' and c.subject_id = p_upload_id and o.verdict = 'approve' and o.dismissed_at is null;
   perform iu_core.fn_event_emit('staging', 'ingestion_rejected',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_rejected_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_plan.review_record_id,

@@ -124,6 +124,39 @@ const promote = (plan: Planned) =>
 const setRole = (member: Member, role: string) =>
   db.owner('update public.workspace_members set role = $2 where user_id = $1', [member.userId, role])
 
+describe('an earlier plan', () => {
+  it('that was approved cannot be approved again: nobody has seen the plan that stands now', async () => {
+    const first = await submitted()
+    await approve(ann, first)
+    const [package_] = await db.owner<{ id: string; hash: string }>(
+      `select r.staging_record_id as id, r.content_hash as hash from iu_core.ingest_plan p
+         join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id where p.upload_id = $1`,
+      [first.upload_id],
+    )
+    const second = await trial.planned(first.upload_id, 'STRICT', 0.8)
+    for (const reviewer of [ann, ben])
+      await expect(
+        db.as(reviewer, (client) =>
+          client.query('select iu_core.fn_iu_staging_approve($1, $2)', [package_!.id, package_!.hash]),
+        ),
+      ).rejects.toThrow(/approved|earlier plan/)
+    await submit(second)
+    expect(await statusOf(second)).toBe('open')
+    await expect(promote(second)).rejects.toThrow()
+  })
+
+  it('loses its approvals with a rejection', async () => {
+    await setPolicy({ base: { approvals: 2 } })
+    const plan = await submitted()
+    await approve(ann, plan)
+    await db.as(ben, (client) => client.query(`select iu_core.fn_ingest_reject($1, 'no')`, [plan.upload_id]))
+    await setPolicy({ base: { approvals: 1 } })
+    await submit(plan)
+    expect(await standingOf(plan)).toMatchObject({ counted: 0, met: false })
+    expect(await statusOf(plan)).toBe('open')
+  })
+})
+
 describe('what a change needs', () => {
   it('is one approval without a policy, and the most specific policy where there are several', async () => {
     const plan = await submitted()

@@ -642,7 +642,7 @@ describe('the console for everyone', () => {
     await page.getByRole('button', { name: 'Menu' }).click()
     await health.click()
     await expect.poll(() => health.isVisible()).toBe(false)
-    await expect.poll(() => page.url()).toBe(`${server.url}/#health`)
+    await expect.poll(() => page.url()).toBe(`${server.url}/health`)
   })
 })
 

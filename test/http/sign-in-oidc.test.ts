@@ -136,7 +136,7 @@ describe('in a real browser', () => {
     await page.getByPlaceholder('and password').fill('any')
     await page.getByRole('button', { name: 'Sign-in' }).click()
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
     expect(new URL(page.url()).pathname).toBe('/settings/members')
     // A change: an invitation, and a token that is shown once.
     await page.getByLabel('Name or e-mail address').fill('grace@example.com')

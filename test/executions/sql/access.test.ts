@@ -136,6 +136,8 @@ it('refuses every function for engines to people', async () => {
       order by 1`,
   )
   expect(rows.map((row) => row.signature)).toEqual([
+    // Which engines live, without what they run.
+    'noetl.fn_engines()',
     'noetl.fn_execution_cancel(bigint,text)',
     'noetl.fn_execution_pause(bigint)',
     'noetl.fn_execution_rerun(bigint,text,integer)',
