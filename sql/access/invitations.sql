@@ -128,6 +128,15 @@ end $$;
 
 grant execute on function iu_core.fn_invitation_accept(text, text, text) to service_role;
 
+-- Revokes what somebody invited to who no longer may: otherwise they could come back by a link of their own. Internal.
+create or replace function iu_core.fn_invitations_revoke_of(p_workspace_id uuid, p_created_by text) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  update iu_core.invitation set revoked_at = clock_timestamp(), revoked_by = iu_core.fn_actor()
+   where workspace_id = p_workspace_id and created_by = p_created_by and accepted_at is null and revoked_at is null
+$$;
+
 -- Internal.
 create or replace function iu_core.fn_invitation_status(i iu_core.invitation) returns text
 language sql stable

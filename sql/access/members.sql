@@ -98,6 +98,9 @@ begin
     raise exception using errcode = 'SD001', message = format('%L is not a role: viewer, operator, reviewer, admin or agent', p_app_role);
   end if;
   perform iu_core.fn_member_write(p_workspace_id, p_user_id, p_app_role, p_display_name);
+  if not exists (select from iu_core.app_role where app_role = p_app_role and 'administer' = any (rights)) then
+    perform iu_core.fn_invitations_revoke_of(p_workspace_id, p_user_id);
+  end if;
 end $$;
 
 grant execute on function iu_core.fn_member_set(uuid, text, text, text) to service_role, dot_executor, stagedoor_reviewer;
@@ -118,6 +121,7 @@ begin
       detail = json_build_object('what', 'member ' || coalesce(p_user_id, 'NULL'))::text;
   end if;
   delete from iu_core.workspace_member_role r where r.workspace_id = p_workspace_id and r.user_id = p_user_id;
+  perform iu_core.fn_invitations_revoke_of(p_workspace_id, p_user_id);
   if not exists (select from public.workspace_members m where m.user_id::text = p_user_id) then
     perform iu_core.fn_session_revoke(p_user_id);
   end if;

@@ -315,6 +315,26 @@ begin
   end if;
 end $$;
 
+-- Raises review_incomplete if a reviewer requested changes of an upload that needs no approval, or rejected its plan: who asked to look
+-- waits for the answer. Internal: promotion calls it under the upload's lock.
+create or replace function iu_core.fn_review_require_unblocked(p_upload_id uuid, p_review_record_id uuid) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c iu_core.change;
+begin
+  select * into c from iu_core.change where kind = 'upload' and subject_id = p_upload_id;
+  if exists (select from iu_core.change_review o where o.change_id = c.change_id and o.verdict = 'request_changes' and o.dismissed_at is null)
+     or exists (select from iu_core.iu_staging_record r where r.staging_record_id = p_review_record_id and r.rejected_at is not null
+                   and r.rejected_reason <> 'withdrawn') then
+    raise exception using
+      errcode = 'SD650',
+      message = format('Change #%s is blocked by a reviewer', c.number),
+      detail = json_build_object('change', c.number, 'missing', 'a reviewer requested changes or rejected the plan')::text;
+  end if;
+end $$;
+
 -- Locks the upload and the record of a change, in this order. Returns the record: the review package of the current plan, or the
 -- record itself; all NULL if there is none. Internal.
 create or replace function iu_core.fn_review_lock_subject(c iu_core.change) returns iu_core.iu_staging_record

@@ -500,12 +500,12 @@ create or replace trigger ingest_dataset_audit_is_not_truncated
   for each statement execute function iu_core.fn_refuse_change();
 
 -- The author of each entry of a mapping after a change: the actor for entries that they changed, added or removed, and the
--- earlier author for the rest. Internal.
+-- earlier author for the rest. For a machine token it is whoever created it, who may not approve what they mapped. Internal.
 create or replace function iu_core.fn_ingest_mapping_merge_authors(p_by jsonb, p_old jsonb, p_new jsonb) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select p_by || coalesce(jsonb_object_agg(k, iu_core.fn_actor()), '{}')
+  select p_by || coalesce(jsonb_object_agg(k, coalesce(iu_core.fn_my_token_creator(), iu_core.fn_actor())), '{}')
     from (select jsonb_object_keys(p_old) union select jsonb_object_keys(coalesce(p_new, '{}'))) as keys (k)
    where (p_old -> k) is distinct from (p_new -> k)
 $$;

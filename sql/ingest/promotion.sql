@@ -54,6 +54,8 @@ begin
      or (iu_core.fn_review_requirement_of(u.workspace_id, 'upload', u.dataset, u.upload_id, false) ->> 'approvals')::integer > 0 then
     v_approval := iu_core.fn_ingest_require_approval(u, v_plan);
     perform iu_core.fn_iu_staging_consume(v_approval.staging_record_id, v_run);
+  else
+    perform iu_core.fn_review_require_unblocked(u.upload_id, v_plan.review_record_id);
   end if;
   perform iu_core.fn_ingest_lock_tables(v_dataset.definition, u);
   -- Triggers on the target tables find what they call by a plain name in public.

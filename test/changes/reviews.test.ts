@@ -228,6 +228,12 @@ describe('what a change needs', () => {
       await submit(large)
       await approve(ann, large)
       await promote(large)
+      // Where nobody has to approve, whoever asked for changes is still waited for.
+      const blocked = await submitted(1)
+      await review(ann, blocked, 'request_changes')
+      expect(await sqlstateOf(promote(blocked))).toBe('SD650')
+      await review(ann, blocked, 'withdraw', null)
+      await promote(blocked)
       const before = await planned(1)
       await setPolicy({ base: { approvals: 1 } })
       expect(await sqlstateOf(promote(before))).toBe('SD608')

@@ -142,6 +142,21 @@ describe('an invitation', () => {
     expect((await join('x'.repeat(43))).body.code).toBe('invitation_invalid')
   })
 
+  it('ends with the right of whoever made it', async () => {
+    for (const end of ['removed', 'demoted']) {
+      const second = await createMember(db, workspace, 'admin')
+      const made = await call('POST', '/invitations', second, { invitee: 'Myself', role: 'admin' })
+      const code = (made.body.link as string).split('#invitation=')[1]!
+      const path = `/members/${second.userId}`
+      const { status } =
+        end === 'removed'
+          ? await call('DELETE', path, admin)
+          : await call('PUT', path, admin, { role: 'viewer' })
+      expect([end, status]).toEqual([end, 200])
+      expect((await join(code)).body).toMatchObject({ code: 'invitation_invalid' })
+    }
+  })
+
   it('is accepted by whoever is signed in, and changes nothing for a member', async () => {
     const { code } = await invite('viewer')
     expect((await call('POST', '/invitations/accept', admin, { code })).body.detail).toContain(

@@ -94,6 +94,23 @@ it('an agent, a viewer and a stranger change nothing; a stranger sees nothing ei
   await db.as(ads.operator, (client) => updateMapping(client, meta(), { forget: { headers: ['Secret'] } }))
 })
 
+it('what a machine token maps has the creator of the token as its author: they do not approve it', async () => {
+  await db.owner(
+    `insert into iu_core.machine_token (token_hash, workspace_id, subject, name, role, created_by, expires_at)
+     values (repeat('a', 64), $1, 'token:feed', 'feed', 'operator', $2, now() + interval '1 day')`,
+    [ads.workspace, ads.reviewer.userId],
+  )
+  await db.as({ role: 'authenticated', claims: { sub: 'token:feed' } }, (client) =>
+    updateMapping(client, meta(), { headers: { Klicks: 'clicks' }, field_values: {} }),
+  )
+  const [mapping] = await db.owner<{ by: string }>(
+    `select header_by ->> 'Klicks' as by from iu_core.ingest_mapping where workspace_id = $1`,
+    [ads.workspace],
+  )
+  expect(mapping).toEqual({ by: ads.reviewer.userId })
+  await db.owner('delete from iu_core.ingest_mapping')
+})
+
 it.each([
   ['headers', `'{"a": 1}'`, `'{}'`],
   ['headers', `'[]'`, `'{}'`],
