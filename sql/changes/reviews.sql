@@ -456,6 +456,13 @@ begin
   if not found then
     return;
   end if;
+  -- An approval lives as long as what it was given for: submitting again does not renew it.
+  if not exists (select from iu_core.ingest_submission s join iu_core.iu_staging_record r using (staging_record_id)
+                  where s.upload_id = p_upload_id and s.staging_record_id <> p_staging_record_id and r.expires_at > clock_timestamp()) then
+    perform iu_core.fn_change_review_end(o.review_id, iu_core.fn_actor(), null, 'the review expired') from iu_core.change_review o
+      where o.change_id = c.change_id and o.verdict = 'approve' and o.dismissed_at is null;
+    return;
+  end if;
   insert into iu_core.iu_staging_check (staging_record_id, item_id, ticked_by, ticked_at, note)
   select distinct on (k.item_id) p_staging_record_id, k.item_id, k.ticked_by, k.ticked_at, k.note
     from iu_core.ingest_submission s
@@ -587,7 +594,7 @@ begin
   select * into c from iu_core.change where change_id = v_review.change_id;
   -- The reason that an administrator writes stays with the review.
   perform iu_core.fn_change_log(c.change_id, p_by, p_via, 'review_dismissed', jsonb_build_object('review_id', p_review_id, 'verdict', v_review.verdict,
-    'reviewer', v_review.reviewer, 'because', case when p_reason in ('withdrawn', 'approved since', 'changes requested since', 'the plan changed', 'the plan was rejected') then p_reason
+    'reviewer', v_review.reviewer, 'because', case when p_reason in ('withdrawn', 'approved since', 'changes requested since', 'the plan changed', 'the plan was rejected', 'the review expired') then p_reason
                                                    else 'dismissed' end));
   perform iu_core.fn_change_event(c, 'review_dismissed', p_by, p_via, jsonb_build_object('review_id', p_review_id, 'verdict', v_review.verdict,
     'reviewer', v_review.reviewer));

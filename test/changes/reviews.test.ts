@@ -145,6 +145,21 @@ describe('an earlier plan', () => {
     await expect(promote(second)).rejects.toThrow()
   })
 
+  it('whose review has expired is reviewed again when it is submitted again', async () => {
+    const plan = await submitted()
+    await approve(ann, plan)
+    await db.owner('alter table iu_core.iu_staging_record disable trigger user')
+    await db.owner(
+      `update iu_core.iu_staging_record set created_at = now() - interval '2 days', expires_at = now() - interval '1 day'
+        where staging_record_id = (select review_record_id from iu_core.ingest_plan where upload_id = $1)`,
+      [plan.upload_id],
+    )
+    await db.owner('alter table iu_core.iu_staging_record enable trigger user')
+    await submit(plan)
+    expect(await standingOf(plan)).toMatchObject({ counted: 0 })
+    expect(await statusOf(plan)).toBe('open')
+  })
+
   it('loses its approvals with a rejection', async () => {
     await setPolicy({ base: { approvals: 2 } })
     const plan = await submitted()
