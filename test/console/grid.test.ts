@@ -101,7 +101,7 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
 
     await tabTo(page, 'Problems 4 invalid')
     await page.keyboard.press('ArrowLeft')
-    expect(await page.getByRole('tab', { selected: true }).getAttribute('id')).toBe('tab-plan')
+    expect(await page.getByRole('tab', { selected: true }).getAttribute('id')).toBe('tab-conversation')
     await page.keyboard.press('ArrowRight')
     expect(await page.getByRole('tab', { selected: true }).getAttribute('id')).toBe('tab-problems')
 
@@ -132,8 +132,13 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await cell.click()
     await page.keyboard.press('Control+a')
     await page.keyboard.type('12.')
-    for (const _beat of [1, 2]) {
-      await page.waitForResponse((response) => response.url().endsWith(`/api/v1/uploads/${small}`))
+    for (const name of ['again.csv', 'once-more.csv']) {
+      // Another upload of the workspace makes every page of uploads read again.
+      const read = page.waitForResponse((response) => response.url().endsWith(`/api/v1/uploads/${small}`))
+      const path = real.file(name, '')
+      writeMetaExport(path, { lines: name.length })
+      await real.ingest(path, '--until', 'staged')
+      await read
     }
     await page.keyboard.type('50')
     expect(await cell.inputValue()).toBe('12.50')

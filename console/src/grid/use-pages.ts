@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { ApiProblem, asFailure, type Failure } from '../api/failure.ts'
 import type { Page } from '../api/upload-types.ts'
-import { usePulse } from '../live/pulse.tsx'
 import { useSession } from '../session/session.tsx'
+
+const RETRY_MS = 5_000
 
 /** Rows that are read page by page as one scrolls. What was read is kept. */
 export interface Pages<Row> {
@@ -13,7 +14,7 @@ export interface Pages<Row> {
   readonly begun: boolean
   readonly failure: Failure | undefined
   at(index: number): Row | undefined
-  /** Reads the next page, unless one is on its way or waits for the next beat. */
+  /** Reads the next page, unless one is on its way or is to be asked for again. */
   more(): void
   /** Puts others in the place of those that match. */
   replace(matches: (row: Row) => boolean, rows: readonly Row[]): void
@@ -38,8 +39,7 @@ export function usePages<Row>(read: (after: string | undefined) => Promise<Page<
   const [failure, setFailure] = useState<Failure>()
   const current = useRef(read)
   const reading = useRef<typeof read>(undefined)
-  const { beat } = usePulse()
-  /** The page that did not come; asked for again with the next beat. */
+  /** The page that did not come; asked for again after RETRY_MS. */
   const missed = useRef<{ from: typeof read; after: string | undefined }>(undefined)
 
   const readPage = useCallback(
@@ -69,12 +69,15 @@ export function usePages<Row>(read: (after: string | undefined) => Promise<Page<
     readPage(read, undefined)
   }, [read, readPage])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the beat is what makes it ask again
   useEffect(() => {
-    const page = missed.current
-    missed.current = undefined
-    if (page !== undefined && page.from === current.current) readPage(page.from, page.after)
-  }, [beat, readPage])
+    if (failure === undefined) return
+    const timer = setTimeout(() => {
+      const page = missed.current
+      missed.current = undefined
+      if (page !== undefined && page.from === current.current) readPage(page.from, page.after)
+    }, RETRY_MS)
+    return () => clearTimeout(timer)
+  }, [failure, readPage])
 
   const more = useCallback(() => {
     if (kept.done || !kept.begun || failure !== undefined || reading.current !== undefined) return
