@@ -79,7 +79,10 @@ describe('the story of an upload', () => {
 
     const reviewer = await real.signIn('reviewer')
     await reviewer.getByRole('link', { name: /^Changes/ }).click()
-    await reviewer.locator('#waiting-uploads').getByRole('link', { name: /meta-week-46\.csv/ }).click()
+    await reviewer
+      .locator('#waiting-uploads')
+      .getByRole('link', { name: /meta-week-46\.csv/ })
+      .click()
     await reviewer.getByText('uploaded by Operator').waitFor()
     const approve = reviewer.getByRole('button', { name: 'Approve and promote' })
     await approve.waitFor()
