@@ -37,7 +37,7 @@ export function readAnswer<T>(
   if (json !== undefined && !isProblem && (ok || alsoGood.includes(status))) return json as T
   if (isProblem && json !== undefined) {
     const problem = new ApiProblem(json as Partial<Problem>, status)
-    // Another tab signed in anew: what this page shows may be somebody else's by now.
+    // Another tab signed in again: what this page shows may be somebody else's by now.
     if (problem.code === 'csrf_failed') dispatchEvent(new Event(SESSION_CHANGED))
     throw problem
   }

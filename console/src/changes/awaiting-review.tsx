@@ -6,7 +6,7 @@ import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { recordText } from '../records/record-text.ts'
+import { RecordLine } from '../records/record-line.tsx'
 import { planText } from '../upload/state.ts'
 import { useClientNames } from '../uploads/use-client-names.ts'
 import { ReviewChip } from './review-chip.tsx'
@@ -75,20 +75,7 @@ function Records({ records, more }: { records: readonly StagingSummary[]; more: 
     >
       <ul className="lines queue">
         {records.map((record) => (
-          <li key={record.staging_record_id}>
-            <span className="line-state">
-              <ReviewChip owner={record.owner_actor} />
-            </span>
-            <span className="line-text">
-              <a href={`/records/${record.staging_record_id}`}>
-                <b>{record.purpose}</b>
-              </a>
-              <span className="muted">{recordText(record)}</span>
-            </span>
-            <span className="line-when">
-              <Ago at={record.created_at} /> · <Person id={record.owner_actor} />
-            </span>
-          </li>
+          <RecordLine key={record.staging_record_id} record={record} />
         ))}
       </ul>
     </Card>

@@ -1,6 +1,4 @@
-import type { StagingSummary } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
-import { ReviewChip } from '../changes/review-chip.tsx'
 import type { PendingWork } from '../live/pending-work.tsx'
 import type { Polled } from '../live/use-polled.ts'
 import { type DeadKind, deadKinds, type Work } from '../live/work.ts'
@@ -10,7 +8,7 @@ import { Chip, type Tone } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
-import { recordText } from '../records/record-text.ts'
+import { RecordLine } from '../records/record-line.tsx'
 import { useSession } from '../session/session.tsx'
 import { planText, sinceOf } from '../upload/state.ts'
 
@@ -108,25 +106,6 @@ function Line({ upload, tone, action, about }: Need) {
       </span>
       <span className="line-when">
         <Ago at={sinceOf(upload)} /> · <Person id={upload.uploaded_by} />
-      </span>
-    </li>
-  )
-}
-
-function RecordLine({ record }: { record: StagingSummary }) {
-  return (
-    <li>
-      <span className="line-state">
-        <ReviewChip owner={record.owner_actor} />
-      </span>
-      <span className="line-text">
-        <a href={`/records/${record.staging_record_id}`}>
-          <b>{record.purpose}</b>
-        </a>
-        <span className="muted">{recordText(record)}</span>
-      </span>
-      <span className="line-when">
-        <Ago at={record.created_at} /> · <Person id={record.owner_actor} />
       </span>
     </li>
   )
