@@ -11,9 +11,11 @@ import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
 import { type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
 import {
   approvePlan,
+  canBeSubmitted,
   listPlanRows,
   listStaleRows,
   planDistribution,
+  planSince,
   planUpload,
   rejectPlan,
   submitPlan,
@@ -29,6 +31,7 @@ import {
   LineageEntry,
   PLAN_ACTIONS,
   PlanRow,
+  PlanSince,
   planOptions,
   RepairOutcome,
   StagedRow,
@@ -180,19 +183,25 @@ function planRoutes(api: Routes): void {
   api.post('/:id/plan', {
     operationId: 'planUpload',
     summary: 'Plan what an upload would change; replaces an earlier plan',
-    body: planOptions,
+    description:
+      'With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.',
+    body: {
+      ...planOptions,
+      submit: Type.Optional(Type.Boolean({ description: 'also submit it for review; default false' })),
+    },
     example: { on_invalid: 'skip', threshold: 0.95 },
     ...answersDetail,
     handle: (request) =>
-      answerDetail(request, (client, id) =>
-        planUpload(client, id, {
+      answerDetail(request, async (client, id) => {
+        const plan = await planUpload(client, id, {
           onInvalid: request.body.on_invalid,
           threshold: request.body.threshold,
           repeatedKeys: request.body.repeated_keys,
           maxDeleted: request.body.max_deleted,
           allowShortFile: request.body.allow_short_file,
-        }),
-      ),
+        })
+        if (request.body.submit && canBeSubmitted(plan)) await submitPlan(client, id, plan.digest)
+      }),
   })
 
   api.get('/:id/plan/rows', {
@@ -216,6 +225,12 @@ function planRoutes(api: Routes): void {
         }),
       ),
       empty: Type.Optional(Type.Boolean({ description: '… or with none' })),
+      since: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{64}$',
+          description: 'only rows that are not as in the plan with this digest, which somebody approved',
+        }),
+      ),
       limit: RowLimit,
       after: RowPlace,
     },
@@ -270,10 +285,18 @@ function planRoutes(api: Routes): void {
     operationId: 'listStaleRows',
     summary:
       'The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now',
-    query: { limit: RowLimit },
+    query: {
+      conflicts: Type.Optional(
+        Type.Boolean({ description: 'without rows in which both changes can live (other_cells)' }),
+      ),
+      limit: RowLimit,
+      after: RowPlace,
+    },
     answer: Type.Object({
       items: Type.Array(StaleRow),
       total: Type.Integer({ description: 'in all, also beyond the limit; 0: the plan is not stale' }),
+      counts: Type.Record(Type.String(), Type.Integer(), { description: 'conflict → rows, of all of them' }),
+      next: Type.Union([Type.String(), Type.Null()], { description: 'of the page after this one' }),
     }),
     problems: [403, 404, 409],
     raw: true,
@@ -281,7 +304,21 @@ function planRoutes(api: Routes): void {
       ofUpload(request, (db, { upload_id, status }) => {
         const reason = 'a plan cannot be compared with its tables with a token that can only read'
         if (status === 'planned') refuseReadOnly(request, reason)
-        return listStaleRows(db, upload_id, { limit: request.query.limit })
+        return listStaleRows(db, upload_id, request.query)
+      }),
+  })
+
+  api.get('/:id/plan/since', {
+    operationId: 'readPlanSince',
+    summary: 'What differs between the plan and an earlier plan that somebody approved, in rows',
+    description: '`GET /uploads/{id}/plan/rows?since=` lists the rows that differ.',
+    query: { digest: Digest },
+    answer: PlanSince,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        return planSince(client, upload_id, request.query.digest)
       }),
   })
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import type pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { listPlanRows, planSince } from '../../src/ingest/plan.ts'
 import { person } from '../staging/people.ts'
 import { stage, startRun } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
@@ -380,6 +381,151 @@ describe('an approval', () => {
     await submit(again)
     expect(await statusOf(again)).toBe('approved')
     await promote(again)
+  })
+
+  describe('over a plan that was made again because production moved on', () => {
+    const KEEP = { base: { approvals: 1 }, keep_approvals_when_unchanged: true }
+    /** Three rows are in production; the file changes all of them. */
+    async function approvedUpdates(): Promise<{ plan: Planned; sku(at: number): string }> {
+      const name = `k${++skus}`
+      const lines = (price: number) =>
+        [0, 1, 2].map((at) => ({ sku: `${name}-${at}`, day: '2026-11-01', price, note: 'x' }))
+      const first = await trial.stagePlanned(lines(1), { dataset: PRICES })
+      await submit(first)
+      await approve(ben, first)
+      await promote(first)
+      const plan = await trial.stagePlanned(lines(2), { dataset: PRICES })
+      await submit(plan)
+      await approve(ann, plan)
+      return { plan, sku: (at) => `${name}-${at}` }
+    }
+    const production = (sku: string, price: number) =>
+      db.owner('update trial_prices set price = $2 where sku = $1', [sku, price])
+    const again = async (plan: Planned): Promise<Planned> => {
+      const next = await trial.planned(plan.upload_id)
+      await submit(next)
+      return next
+    }
+    async function last(plan: Planned, what: string): Promise<Record<string, unknown>> {
+      const rows = await db.owner<{ detail: Record<string, unknown> }>(
+        'select detail from iu_core.change_history where change_id = $1 and what = $2 order by seq desc limit 1',
+        [(await changeOf(plan)).change_id, what],
+      )
+      return rows[0]?.detail ?? {}
+    }
+
+    it('is kept if rows only dropped out, because production holds them already', async () => {
+      await setPolicy(KEEP)
+      const { plan, sku } = await approvedUpdates()
+      await production(sku(1), 2)
+      const next = await again(plan)
+      expect(next.totals.price).toEqual({ update: 2, unchanged: 1 })
+      expect(await statusOf(next)).toBe('approved')
+      expect(await last(next, 'review_kept')).toMatchObject({
+        reviewer: ann.userId,
+        because: 'the other approved rows are in production already',
+        since: { same: 2, in_production: 1, different: 0, added: 0, gone: 0 },
+      })
+      await promote(next)
+    })
+
+    it('falls with a row whose old value is another one, and its reviewer is asked again', async () => {
+      await setPolicy(KEEP)
+      const { plan, sku } = await approvedUpdates()
+      await production(sku(1), 7)
+      const next = await again(plan)
+      expect(await statusOf(next)).toBe('open')
+      expect(await sqlstateOf(promote(next))).not.toBeUndefined()
+      const since = { same: 2, different: 1, added: 0, in_production: 0, gone: 0 }
+      expect(await last(next, 'review_dismissed')).toMatchObject({ because: 'the plan changed', since })
+      expect(await last(next, 'asked_again')).toMatchObject({
+        approved: plan.digest,
+        digest: next.digest,
+        reviewers: [ann.userId],
+        since,
+      })
+      const rows = await db.as(ann, (client) =>
+        listPlanRows(client, plan.upload_id, { since: plan.digest, limit: 10 }),
+      )
+      expect(rows.map(({ row_number, before }) => [row_number, before?.price])).toEqual([[3, 7]])
+      expect(await db.as(ann, (client) => planSince(client, plan.upload_id, plan.digest))).toMatchObject({
+        known: true,
+        ...since,
+      })
+      await approve(ann, next)
+      await promote(next)
+      // Of no use any more.
+      expect(
+        await db.owner('select from iu_core.ingest_approved_plan where upload_id = $1', [plan.upload_id]),
+      ).toEqual([])
+    })
+
+    it('falls with a row that is written and was not approved', async () => {
+      await setPolicy(KEEP)
+      const { plan, sku } = await approvedUpdates()
+      await production(sku(1), 2)
+      const kept = await again(plan)
+      expect(await statusOf(kept)).toBe('approved')
+      // A row that no reviewer saw: deleted in production, it would be inserted again.
+      await db.owner('delete from trial_prices where sku = $1', [sku(1)])
+      const next = await again(kept)
+      expect(next.totals.price).toEqual({ update: 2, insert: 1 })
+      expect(await statusOf(next)).toBe('open')
+      await expect(promote(next)).rejects.toThrow()
+    })
+
+    it('falls if the row dropped out by a repair: the author must not choose a part of what was approved', async () => {
+      await setPolicy(KEEP)
+      const { plan } = await approvedUpdates()
+      await db.owner(
+        `insert into iu_core.ingest_repair (upload_id, row_number, what, column_name, old_value, new_value, repaired_by)
+         values ($1, 3, 'corrected', 'Price', '2', '1', $2)`,
+        [plan.upload_id, trial.operator.userId],
+      )
+      await db.owner(
+        `update public.staging_rows set normalized_payload = normalized_payload || '{"price": 1}' where upload_id = $1 and row_number = 3`,
+        [plan.upload_id],
+      )
+      const next = await again(plan)
+      expect(next.totals.price).toEqual({ update: 2, unchanged: 1 })
+      expect(await statusOf(next)).toBe('open')
+    })
+
+    it('falls if the policy keeps nothing, or was switched on between approval and plan', async () => {
+      await setPolicy({ base: { approvals: 1 } })
+      const [off, late] = [await approvedUpdates(), await approvedUpdates()]
+      await production(off.sku(1), 2)
+      expect(await statusOf(await again(off.plan))).toBe('open')
+      await production(late.sku(1), 2)
+      await setPolicy(KEEP)
+      expect(await statusOf(await again(late.plan))).toBe('open')
+    })
+
+    it('is kept for its reviewer alone: nobody else has approved, and what was withdrawn stays withdrawn', async () => {
+      await setPolicy({ ...KEEP, base: { approvals: 2 } })
+      const { plan, sku } = await approvedUpdatesByTwo()
+      await review(ben, plan, 'withdraw', null)
+      await production(sku(1), 2)
+      const next = await again(plan)
+      expect(await statusOf(next)).toBe('open')
+      expect((await standingOf(next)).reviews.map(({ reviewer }) => reviewer)).toEqual([ann.userId])
+      await expect(approve(ann, next)).rejects.toThrow(/has approved change .* already/)
+      await expect(
+        db.as(ann, (client) =>
+          client.query('update iu_core.change_review set stands_for = $1', [next.digest]),
+        ),
+      ).rejects.toThrow(/permission denied/)
+      await approve(ben, next)
+      await promote(next)
+    })
+
+    async function approvedUpdatesByTwo() {
+      await setPolicy(KEEP)
+      const made = await approvedUpdates()
+      await setPolicy({ ...KEEP, base: { approvals: 2 } })
+      await approve(ben, made.plan)
+      return made
+    }
   })
 
   it('no longer counts when its reviewer has lost the role or the group; then somebody else approves', async () => {
