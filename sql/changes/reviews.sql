@@ -22,8 +22,16 @@ begin
   end if;
   c := iu_core.fn_change_visible(p_change_id);
   v_actor := iu_core.fn_actor_for(p_by);
-  if p_verdict in ('request_changes', 'comment') then
-    perform iu_core.fn_change_require_text('A review that does not approve', p_body, 10000);
+  if p_verdict in ('request_changes', 'comment') or p_body ~ '\S' then
+    perform iu_core.fn_change_require_text('A review', p_body, 10000);
+  end if;
+  if iu_core.fn_change_caller_is_agent(c.workspace_id) then
+    perform iu_core.require_member(c.workspace_id, 'stage');
+  end if;
+  -- Each person has a budget, which others cannot use up; a withdrawal needs a review before it.
+  if p_verdict <> 'withdraw'
+     and (select count(*) from iu_core.change_review r where r.change_id = c.change_id and lower(r.reviewer) = lower(v_actor.actor)) >= 200 then
+    perform iu_core.fn_change_raise_limit(c, '200 reviews by one person');
   end if;
   if p_verdict <> 'comment' then
     perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -49,7 +57,7 @@ begin
     select r.review_id into v_review from iu_core.change_review r
      where r.change_id = c.change_id and r.reviewer = v_actor.actor order by r.review_id desc limit 1;
     update iu_core.change_review
-       set body_comment_id = (select m.comment_id from iu_core.fn_change_comment(c.change_id, p_body, p_by => p_by) m)
+       set body_comment_id = (select m.comment_id from iu_core.fn_change_comment_write(iu_core.fn_change_lock(c.change_id), v_actor.actor, v_actor.via, p_body) m)
      where review_id = v_review;
   end if;
   return iu_core.fn_review_standing(c.change_id);
@@ -97,31 +105,12 @@ end $$;
 grant execute on function iu_core.fn_review_requirement(uuid) to
   service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The change, not locked, if the caller sees it. An agent sees its own only. Internal: for functions that lock its subject before the
--- change; they pass its workspace to require_member.
-create or replace function iu_core.fn_change_visible(p_change_id uuid) returns iu_core.change
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  c iu_core.change;
-begin
-  select * into c from iu_core.change where change_id = p_change_id;
-  if not found or not iu_core.fn_workspace_is_visible(c.workspace_id)
-     or (iu_core.fn_change_caller_is_agent(c.workspace_id) and c.author <> iu_core.fn_actor()) then
-    raise exception using
-      errcode = 'SD340',
-      message = case when p_change_id is null then 'There is no such change or review' else format('There is no change %s', p_change_id) end,
-      detail = json_build_object('change', p_change_id)::text;
-  end if;
-  return c;
-end $$;
-
 -- How a change stands: {"change", "digest", "policy", "approvals": how many it needs, "roles", "groups", "rules", "counted": how many
 -- count, "reviews": [{"review_id", "reviewer", "role", "at", "counts", "groups", "reason"}], "missing": {"approvals", "groups"},
--- "blocked_by": [{"review_id", "reviewer", "at"}], "met", "summary"}. Memberships, roles and groups are those of this moment. An approval
--- by back-end code that names nobody with the right to review counts once for each login, and not where the policy asks for roles.
--- Internal.
+-- "blocked_by": [{"review_id", "reviewer", "at"}], "met", "summary"}. Memberships, roles and groups are those of this moment. Who
+-- signed counts, and not who is named: approvals by back-end code are those of one party together, whatever its logins are called, without a role and
+-- without a group, because one of its credentials can name everybody and make other credentials. A policy with trust_back_end counts them
+-- as those of the members that are named. Internal.
 create or replace function iu_core.fn_review_standing(p_change_id uuid) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -168,21 +157,24 @@ begin
      where v_record.approved_at is not null and not exists (
        select from iu_core.change_review r where r.change_id = c.change_id and r.verdict = 'approve' and lower(r.reviewer) = lower(v_record.approved_by))
   ), judged as (
-    select a.*, m.app_role as role_now, lower(case when a.role is null then coalesce(a.via, a.reviewer) else a.reviewer end) as party,
+    select a.*, m.app_role as role_now, case when m.signed then lower(a.reviewer) else '' end as party, m.signed,
            array(select g.group_name from iu_core.member_group_member g
-                  where g.workspace_id = c.workspace_id and lower(g.member) = lower(a.reviewer) order by 1) as groups,
+                  where m.signed and g.workspace_id = c.workspace_id and lower(g.member) = lower(a.reviewer) order by 1) as groups,
            case when a.role is not null and m.app_role is null then 'has no longer the right to review'
-                when jsonb_array_length(v_needs -> 'roles') > 0 and not v_needs -> 'roles' ? coalesce(m.app_role, '') then 'has none of the roles that the policy asks for'
+                when jsonb_array_length(v_needs -> 'roles') > 0 and not v_needs -> 'roles' ? case when m.signed then m.app_role else '' end
+                  then case when m.signed then 'has none of the roles that the policy asks for' else 'was named by back-end code, which has none of the roles that the policy asks for' end
                 when lower(a.reviewer) = any (v_changers) or lower(a.via) = any (v_changers) then 'has changed it' end as reason
       from approval a
-      left join lateral (select iu_core.fn_review_role(c.workspace_id, a.reviewer)) as m (app_role) on true
+     cross join lateral (select o.app_role, o.app_role is not null and a.role is not null and (a.via is null or (v_needs ->> 'trust_back_end')::boolean)
+                           from (select iu_core.fn_review_role(c.workspace_id, a.reviewer)) as o (app_role)) as m (app_role, signed)
   ), counted as (
     select j.*, j.reason is null and row_number() over (partition by j.party, j.reason is null order by j.at) = 1 as counts from judged j
   )
   select coalesce(jsonb_agg(jsonb_build_object('review_id', k.review_id, 'reviewer', k.reviewer, 'role', k.role_now, 'at', k.at, 'counts', k.counts,
-           'groups', k.groups, 'reason', coalesce(k.reason, case when not k.counts then 'is the same party as another approval' end)) order by k.at), '[]'),
+           'groups', k.groups, 'reason', coalesce(k.reason, case when not k.counts and not k.signed then 'was given by back-end code, which is one party whomever it names'
+                                                                                   when not k.counts then 'is the same party as another approval' end)) order by k.at), '[]'),
          count(*) filter (where k.counts),
-         coalesce(array(select distinct unnest(x.groups) from counted x where x.counts and x.role_now is not null), '{}')
+         coalesce(array(select distinct unnest(x.groups) from counted x where x.counts and x.signed), '{}')
     into v_reviews, v_counted, v_in_groups from counted k;
   v_missing := greatest((v_needs ->> 'approvals')::integer - v_counted, 0);
   v_missing_groups := array(select g from jsonb_array_elements_text(v_needs -> 'groups') g
@@ -244,6 +236,7 @@ declare
   v_review uuid;
 begin
   if v_change is null then
+    perform iu_core.fn_review_raise_change_missing(r);
     return null;
   end if;
   if iu_core.fn_review_is_outdated(r.staging_record_id) then
@@ -305,16 +298,33 @@ declare
   v_standing jsonb;
 begin
   if v_change is null then
+    perform iu_core.fn_review_raise_change_missing(r);
     return;
   end if;
   v_standing := iu_core.fn_review_standing(v_change);
-  if not (v_standing ->> 'met')::boolean then
+  if (v_standing ->> 'met')::boolean is not true then
     raise exception using
       errcode = 'SD650',
       message = format('Change #%s is not approved as its review policy asks: %s', v_standing ->> 'change', v_standing ->> 'summary')
         || coalesce((select string_agg(format('; the approval of %s does not count: %s', x ->> 'reviewer', x ->> 'reason'), '')
                        from jsonb_array_elements(v_standing -> 'reviews') x where not (x ->> 'counts')::boolean), ''),
       detail = json_build_object('change', v_standing -> 'change', 'missing', v_standing ->> 'summary')::text;
+  end if;
+end $$;
+
+-- Raises if a record of a workspace has no change: nobody can tell what it needs and who has approved it. A record without a workspace never
+-- has one. Internal.
+create or replace function iu_core.fn_review_raise_change_missing(r iu_core.iu_staging_record) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if r.workspace_id is not null then
+    raise exception using
+      errcode = 'SD650',
+      message = format('The change of record %s is missing, so its reviews cannot be counted. `stagedoor change rebuild` opens it again', r.staging_record_id),
+      hint = 'Run `stagedoor change rebuild` on the server, then review it again.',
+      detail = json_build_object('record', r.staging_record_id, 'missing', 'its change; run `stagedoor change rebuild`')::text;
   end if;
 end $$;
 

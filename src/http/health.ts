@@ -2,6 +2,7 @@
 
 import { requireRightAnywhere } from '../access/members.ts'
 import type { Metrics } from '../app/metrics.ts'
+import { listReviewPolicies, type ReviewPolicy } from '../changes/policies.ts'
 import { openIssueCounts } from '../events/issues.ts'
 import { readerLag } from '../events/outbox.ts'
 import { executionStatistics } from '../executions/queries.ts'
@@ -80,6 +81,10 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
     'Look at the log of this process, and at Executions for what is stuck.',
   ],
   projection: ['Projection of executions', 'Rebuild it if it stays behind: `stagedoor execution rebuild`.'],
+  review_policies: [
+    'Review policies',
+    'Set the policy again with a column that exists: Settings › Policies, or `stagedoor policy set`.',
+  ],
   blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
 }
 
@@ -104,8 +109,11 @@ export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'h
       problems: [403],
       handle: async (request) => {
         const { role } = request.principal!
-        await request.transaction((client) => requireRightAnywhere(client, 'operate', undefined, role))
-        const checks = await health()
+        const policies = await request.transaction(async (client) => {
+          await requireRightAnywhere(client, 'operate', undefined, role)
+          return listReviewPolicies(client)
+        })
+        const checks = [...(await health()), checkPolicies(policies)]
         return {
           version: VERSION,
           checks: checks.map((check) => {
@@ -163,6 +171,17 @@ export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'h
       },
     })
   })
+}
+
+function checkPolicies(policies: readonly ReviewPolicy[]): HealthCheck {
+  const warnings = policies.flatMap((policy) => policy.warnings)
+  return {
+    name: 'review_policies',
+    ok: warnings.length === 0,
+    detail:
+      warnings[0] ??
+      `${policies.length} ${policies.length === 1 ? 'policy' : 'policies'}, all can be evaluated`,
+  }
 }
 
 export function metricRoutes(metrics: Metrics) {

@@ -6741,6 +6741,8 @@ export interface components {
             set_by: string;
             /** Format: date-time */
             set_at: string;
+            /** @description what is wrong with it since: a column that it names is gone */
+            warnings: string[];
         };
         ReviewRules: {
             base: components["schemas"]["ReviewRulesBase"];
@@ -6748,6 +6750,8 @@ export interface components {
             raise?: components["schemas"]["ReviewRulesRaise"][];
             /** @description a plan that is made again and writes the same keeps its approvals */
             keep_approvals_when_unchanged?: boolean;
+            /** @description approvals that back-end code gives for members count as theirs; default: back-end code is one party. Only a person turns it on */
+            trust_back_end?: boolean;
         };
         /** @description what every change needs */
         ReviewRulesBase: {
