@@ -8,7 +8,7 @@ import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
-import { type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
+import { admitFile, type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
 import {
   approvePlan,
   canBeSubmitted,
@@ -32,6 +32,7 @@ import {
   PLAN_ACTIONS,
   PlanRow,
   PlanSince,
+  ProblemKind,
   planOptions,
   RepairOutcome,
   StagedRow,
@@ -41,13 +42,14 @@ import {
   Upload,
   VALIDATION_STATUSES,
 } from '../ingest/shapes.ts'
-import { exportProblems, listLeftOut, listRows } from '../ingest/staged-rows.ts'
+import { exportProblems, listLeftOut, listProblemKinds, listRows } from '../ingest/staged-rows.ts'
 import { discardUpload, listUploads, requireUpload, type UploadStatus } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
-import { Digest, shape, Text, Type, Uuid } from '../kernel/schema.ts'
+import { Digest, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
 import { acceptChangeNumbers } from './changes.ts'
+import { acceptFiles, fileRoute, receiveFile, refuseTooLarge } from './receive-file.ts'
 import { ActorNames, attachment, withRawJson } from './responses.ts'
 import { After, Limit, limit, listPage, page, type Routes, routes, Workspace } from './routes.ts'
 import type { ApiContext } from './server.ts'
@@ -75,6 +77,7 @@ export function uploadRoutes({ ingest }: ApiContext) {
     api.fastify.addHook('onClose', () => background.stop())
     // It reads bodies in a way of its own, which the others must not inherit.
     await api.fastify.register(uploadCreateRoutes(ingest, background))
+    await api.fastify.register(correctionRoutes(ingest))
     await api.fastify.register(uploadProgressRoutes(background))
     readRoutes(api)
     rowRoutes(api)
@@ -415,6 +418,22 @@ function decisionRoutes(api: Routes, ingest: PipelineDeps): void {
 }
 
 const EXPORT_PAGE = 500
+const INVALID = { status: 'invalid' } as const
+
+/** Which lines of an upload are meant; see LineFilter. */
+const lineFilter = {
+  status: Type.Optional(Type.Enum([...VALIDATION_STATUSES])),
+  problems: Type.Optional(Type.Boolean({ description: 'only lines with an error or a warning' })),
+  rule: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'only lines with a problem by this rule' }),
+  ),
+  column: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 10_000, description: 'only lines with a problem in this column' }),
+  ),
+  contains: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'only lines with this text in a cell' }),
+  ),
+}
 
 function rowRoutes(api: Routes): void {
   api.get('/:id/rows', {
@@ -424,8 +443,7 @@ function rowRoutes(api: Routes): void {
       row_type: Type.Optional(
         Type.String({ maxLength: 63, description: 'default: the one with a row for each line' }),
       ),
-      status: Type.Optional(Type.Enum([...VALIDATION_STATUSES])),
-      problems: Type.Optional(Type.Boolean({ description: 'only lines with an error or a warning' })),
+      ...lineFilter,
       limit: RowLimit,
       after: AfterLine,
     },
@@ -441,6 +459,17 @@ function rowRoutes(api: Routes): void {
           return listRows(withRawJson(client), upload_id, { ...filter, rowType: type })
         }),
       ),
+  })
+
+  api.get('/:id/problems', {
+    operationId: 'listUploadProblemKinds',
+    summary: 'What is wrong in an upload, counted by rule and column',
+    answer: Type.Object({ kinds: Type.Array(ProblemKind) }),
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => ({
+        kinds: await listProblemKinds(client, await requireUpload(client, request.params.id)),
+      })),
   })
 
   api.get('/:id/left-out', {
@@ -468,6 +497,7 @@ function rowRoutes(api: Routes): void {
           description: 'the lines that are left out instead, with the reason beside each',
         }),
       ),
+      ...lineFilter,
     },
     problems: [404],
     schema: {
@@ -476,13 +506,16 @@ function rowRoutes(api: Routes): void {
     handle: async (request, reply) => {
       const upload = await request.transaction((client) => requireUpload(client, request.params.id))
       const { upload_id, reading, file_name } = upload
+      const { left_out, ...asked } = request.query
+      const isFiltered = Object.values(asked).some((value) => value !== undefined)
+      const filter = left_out ? { status: 'skipped' as const } : isFiltered ? asked : INVALID
       // Each page in a transaction of its own: none of them waits for whoever downloads.
       const page = async (after: number) =>
         reading
           ? request.transaction((client) =>
               listRows(client, upload_id, {
+                ...filter,
                 rowType: reading.layout.leaf,
-                status: request.query.left_out ? 'skipped' : 'invalid',
                 limit: EXPORT_PAGE,
                 after,
               }),
@@ -523,6 +556,12 @@ const Corrections = {
               },
             ),
           ),
+          expect: Type.Optional(
+            Type.Record(Text, Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 }), {
+              description:
+                'header → the text that the cell had when you saw it; where it has another one now, nothing is corrected, and the error names every such line',
+            }),
+          ),
           leave_out: Type.Optional(
             Type.Boolean({
               description: 'nothing is made of the line; corrected or checked again it is taken in again',
@@ -559,6 +598,17 @@ const Corrections = {
               description: 'only in lines from … to …, both included',
             }),
           ),
+          match: Type.Optional(
+            Type.Enum(['cell', 'part'], {
+              description: 'part: `from` is replaced wherever it stands in a cell; default cell',
+            }),
+          ),
+          where: Type.Optional(
+            shape('LineFilter', lineFilter, {
+              additionalProperties: false,
+              description: 'only in lines that the list of lines shows with this filter',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -566,7 +616,14 @@ const Corrections = {
     ),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'only say how many cells of how many lines would change' }),
+    Type.Boolean({ description: 'only say which cells of how many lines would change' }),
+  ),
+  unsaved: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[0-9]{1,10}$' }),
+      Type.Record(Text, Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 })),
+      { description: 'of a dry run of edits: line → header → text that is not sent yet; the edits see it' },
+    ),
   ),
   replan: Type.Optional(
     Type.Boolean({ description: 'plan again in the mode of the plan that was there; default true' }),
@@ -587,17 +644,93 @@ function repairRoutes(api: Routes, ingest: PipelineDeps): void {
     problems: [403, 404, 409, 413],
     preValidation: async (request) => requireText(request.body),
     handle: async (request) => {
-      const { rows, edits, replan, dry_run: dryRun } = request.body
+      const { rows, edits, replan, dry_run: dryRun, unsaved } = request.body
       if ((rows === undefined) === (edits === undefined))
         throw new StagedoorError('request_invalid', { reason: 'The body has either rows or edits' })
       const corrections =
         rows?.map(({ leave_out: leaveOut, ...row }) => ({ ...row, leaveOut })) ??
-        ((client: Client, upload: Upload) => findEdited(client, upload, edits!.map(columnEdit)))
+        ((client: Client, upload: Upload) =>
+          findEdited(
+            client,
+            upload,
+            edits!.map(columnEdit),
+            Object.entries(unsaved ?? {}).map(([line, values]) => ({ line: Number(line), values })),
+          ))
+      if (unsaved !== undefined && (!dryRun || edits === undefined))
+        throw new StagedoorError('request_invalid', { reason: 'unsaved goes with a dry run of edits' })
       const caller = { transaction: request.transaction.bind(request) }
       const upload = request.params.id
       const repair = await repairUpload(ingest.pool, caller, { upload, corrections, replan, dryRun })
       return { ...(await answerDetail(request)), repair }
     },
+  })
+}
+
+const correctionOptions = {
+  dry_run: Type.Optional(Type.Boolean({ description: 'only say which cells would change' })),
+  replan: Type.Optional(Type.Boolean({ description: 'default true' })),
+  file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+}
+const CorrectionForm = shape(
+  'CorrectionForm',
+  {
+    ...correctionOptions,
+    file: Type.Optional(Type.String({ format: 'binary', description: 'the last field' })),
+  },
+  { description: 'file must be there and comes last.' },
+)
+const CorrectionOptions = Type.Object(correctionOptions, { additionalProperties: false })
+
+/** A corrected file: it takes a body of its own, which the other routes must not inherit. */
+function correctionRoutes(ingest: PipelineDeps) {
+  return routes('uploads', async (api) => {
+    await acceptFiles(api.fastify)
+    const { preValidation, body } = fileRoute(CorrectionForm)
+    api.post('/:id/corrections', {
+      operationId: 'uploadCorrections',
+      summary: 'Correct lines by a file: the exported wrong lines after somebody corrected their cells',
+      description:
+        'The file has the column “Stagedoor: line” of the export and the columns that change, or it is the whole file, corrected. Only cells that differ are corrections.',
+      query: correctionOptions,
+      answer: RepairedUpload,
+      raw: true,
+      problems: [403, 404, 409, 413, 422],
+      preValidation,
+      schema: { body },
+      handle: async (request, reply) => {
+        // If anything goes wrong, the rest of the body is still on its way: the connection is of no further use.
+        reply.header('connection', 'close')
+        const caller = { transaction: request.transaction.bind(request) }
+        const { file, file_name, options } = await receiveFile<Static<typeof CorrectionOptions>>(
+          request,
+          ingest.home,
+          {
+            options: CorrectionOptions,
+            admit: async () => {
+              const { workspace_id } = await caller.transaction((client) =>
+                requireUpload(withRawJson(client), request.params.id),
+              )
+              const { maxBytes: limit } = await admitFile(caller, workspace_id)
+              refuseTooLarge(request, limit)
+              return { limit }
+            },
+          },
+        )
+        reply.removeHeader('connection')
+        try {
+          const { readCorrections } = await import('../ingest/corrections.ts')
+          const repair = await repairUpload(ingest.pool, caller, {
+            upload: request.params.id,
+            corrections: (client, upload) => readCorrections(client, upload, file.path, file_name),
+            replan: options.replan,
+            dryRun: options.dry_run,
+          })
+          return { ...(await answerDetail(request)), repair }
+        } finally {
+          await file.remove()
+        }
+      },
+    })
   })
 }
 

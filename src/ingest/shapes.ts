@@ -741,4 +741,17 @@ export const RepairOutcome = shape('RepairOutcome', {
     }),
   ),
   reason: nullable(Type.String({ description: 'why everything was planned again' })),
+  changes: Type.Array(shape('CellChange', { line: Line, column: Text, from: Text, to: Text }), {
+    description: 'of a dry run: each cell that would change, in the order of the file. Empty otherwise',
+  }),
 })
+
+/** What is wrong in an upload, counted: what people filter by. */
+export const ProblemKind = shape('ProblemKind', {
+  severity: Type.Enum(['error', 'warning']),
+  rule: Text,
+  column: nullable(Type.String({ description: 'null: it is about the whole line' })),
+  lines: Type.Integer(),
+  message: Type.String({ description: 'of the first line' }),
+})
+export type ProblemKind = Row<typeof ProblemKind>

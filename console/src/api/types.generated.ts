@@ -923,6 +923,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/corrections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct lines by a file: the exported wrong lines after somebody corrected their cells
+         * @description The file has the column “Stagedoor: line” of the export and the columns that change, or it is the whole file, corrected. Only cells that differ are corrections.
+         */
+        post: operations["uploadCorrections"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/progress": {
         parameters: {
             query?: never;
@@ -1013,6 +1033,23 @@ export interface paths {
          * @description Up to 10,000 cells at once: by line (rows), or by column (edits). A plan is brought up to date; its review is closed. Whoever corrected a line cannot approve.
          */
         patch: operations["repairUploadRows"];
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/problems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is wrong in an upload, counted by rule and column */
+        get: operations["listUploadProblemKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/uploads/{id}/left-out": {
@@ -3498,6 +3535,13 @@ export interface components {
         CancelSearchSwitchResponse: {
             collection: string | null;
         };
+        CellChange: {
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            column: string;
+            from: string;
+            to: string;
+        };
         ChangeComment: {
             /** Format: uuid */
             comment_id: string;
@@ -3774,6 +3818,12 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
+            /**
+             * @description part: `from` is replaced wherever it stands in a cell; default cell
+             * @enum {unknown}
+             */
+            match?: "cell" | "part";
+            where?: components["schemas"]["LineFilter"];
         };
         CommentEdit: {
             edit_no: number;
@@ -3945,6 +3995,19 @@ export interface components {
             difference?: string;
             /** @example 598000000.25 */
             lost_share?: string;
+        };
+        /** @description file must be there and comes last. */
+        CorrectionForm: {
+            /** @description only say which cells would change */
+            dry_run?: boolean;
+            /** @description default true */
+            replan?: boolean;
+            file_name?: string;
+            /**
+             * Format: binary
+             * @description the last field
+             */
+            file?: string;
         };
         CreateChangeCommentRequest: {
             /** @description Markdown; @name mentions a member */
@@ -5201,8 +5264,25 @@ export interface components {
             values?: {
                 [key: string]: string | null;
             };
+            /** @description header → the text that the cell had when you saw it; where it has another one now, nothing is corrected, and the error names every such line */
+            expect?: {
+                [key: string]: string | null;
+            };
             /** @description nothing is made of the line; corrected or checked again it is taken in again */
             leave_out?: boolean;
+        };
+        /** @description only in lines that the list of lines shows with this filter */
+        LineFilter: {
+            /** @enum {unknown} */
+            status?: "valid" | "invalid" | "skipped";
+            /** @description only lines with an error or a warning */
+            problems?: boolean;
+            /** @description only lines with a problem by this rule */
+            rule?: string;
+            /** @description only lines with a problem in this column */
+            column?: string;
+            /** @description only lines with this text in a cell */
+            contains?: string;
         };
         LineProblem: {
             line: number;
@@ -5487,6 +5567,9 @@ export interface components {
             rows: components["schemas"]["LedgerRow"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListUploadProblemKindsResponse: {
+            kinds: components["schemas"]["ProblemKind"][];
         };
         ListUploadRowsResponse: {
             rows: components["schemas"]["StagedRow"][];
@@ -6266,6 +6349,16 @@ export interface components {
             };
             request_id: string;
         };
+        ProblemKind: {
+            /** @enum {unknown} */
+            severity: "error" | "warning";
+            rule: string;
+            /** @description null: it is about the whole line */
+            column: string | null;
+            lines: number;
+            /** @description of the first line */
+            message: string;
+        };
         PromoteUploadRequest: {
             /**
              * @description SHA-256, in hex
@@ -6447,13 +6540,21 @@ export interface components {
             replanned: ("lines" | "whole") | null;
             /** @description why everything was planned again */
             reason: string | null;
+            /** @description of a dry run: each cell that would change, in the order of the file. Empty otherwise */
+            changes: components["schemas"]["CellChange"][];
         };
         RepairUploadRowsRequest: {
             rows?: components["schemas"]["LineCorrection"][];
             /** @description instead of rows: edits of columns, one after the other */
             edits?: components["schemas"]["ColumnEdit"][];
-            /** @description only say how many cells of how many lines would change */
+            /** @description only say which cells of how many lines would change */
             dry_run?: boolean;
+            /** @description of a dry run of edits: line → header → text that is not sent yet; the edits see it */
+            unsaved?: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
             /** @description plan again in the mode of the plan that was there; default true */
             replan?: boolean;
         };
@@ -10493,6 +10594,55 @@ export interface operations {
             429: components["responses"]["Problem"];
         };
     };
+    uploadCorrections: {
+        parameters: {
+            query?: {
+                /** @description only say which cells would change */
+                dry_run?: boolean;
+                /** @description default true */
+                replan?: boolean;
+                file_name?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["CorrectionForm"];
+                "application/x-ndjson": unknown;
+                "application/jsonl": unknown;
+                "application/json-seq": unknown;
+                "text/csv": unknown;
+                "text/tab-separated-values": unknown;
+                "text/plain": unknown;
+                "application/json": unknown;
+                "application/octet-stream": unknown;
+                "application/vnd.apache.parquet": unknown;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepairedUpload"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
     followUpload: {
         parameters: {
             query?: never;
@@ -10608,6 +10758,12 @@ export interface operations {
                 status?: "valid" | "invalid" | "skipped";
                 /** @description only lines with an error or a warning */
                 problems?: boolean;
+                /** @description only lines with a problem by this rule */
+                rule?: string;
+                /** @description only lines with a problem in this column */
+                column?: string;
+                /** @description only lines with this text in a cell */
+                contains?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: number;
@@ -10678,6 +10834,31 @@ export interface operations {
             413: components["responses"]["Problem"];
         };
     };
+    listUploadProblemKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUploadProblemKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listUploadLeftOut: {
         parameters: {
             query: {
@@ -10712,6 +10893,15 @@ export interface operations {
             query?: {
                 /** @description the lines that are left out instead, with the reason beside each */
                 left_out?: boolean;
+                status?: "valid" | "invalid" | "skipped";
+                /** @description only lines with an error or a warning */
+                problems?: boolean;
+                /** @description only lines with a problem by this rule */
+                rule?: string;
+                /** @description only lines with a problem in this column */
+                column?: string;
+                /** @description only lines with this text in a cell */
+                contains?: string;
             };
             header?: never;
             path: {
