@@ -1,6 +1,7 @@
 /** Operations: is the process alive and ready, its metrics, the gates. */
 
 import { requireRightAnywhere } from '../access/members.ts'
+import { describeCheck } from '../app/health.ts'
 import type { Metrics } from '../app/metrics.ts'
 import { listReviewPolicies, type ReviewPolicy } from '../changes/policies.ts'
 import { openIssueCounts } from '../events/issues.ts'
@@ -18,9 +19,6 @@ import { searchStatus } from '../search/status.ts'
 import { requireService } from './access.ts'
 import { routes } from './routes.ts'
 import type { ApiContext } from './server.ts'
-
-const PARTITIONS_REMEDY =
-  'Maintenance creates them ahead of time. Look whether `stagedoor start` or a worker runs, and at its log.'
 
 const Ready = shape('Ready', {
   status: Type.Enum(['ready', 'not_ready']),
@@ -56,38 +54,6 @@ export function healthRoutes(health: () => Promise<HealthCheck[]>) {
   })
 }
 
-const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: string]>> = {
-  embedded_postgres: ['Embedded PostgreSQL', 'Look at the log of `stagedoor start`, which starts it again.'],
-  search: [
-    'Worker of search',
-    'Look at Search for what could not be indexed, and at the log of this process.',
-  ],
-  database: ['Database', 'Look whether PostgreSQL runs and takes connections: `stagedoor doctor`.'],
-  migrations: ['Schema of the database', 'Apply what is missing: `stagedoor migrate`.'],
-  event_partitions: ['Room for events', PARTITIONS_REMEDY],
-  job_partitions: ['Room for the job history', PARTITIONS_REMEDY],
-  execution_partitions: ['Room for executions', PARTITIONS_REMEDY],
-  workers: [
-    'Maintenance',
-    'Look at the log of `stagedoor start`: a task that cleans up or creates partitions fails.',
-  ],
-  jobs: ['Job worker', 'Look at the log of this process, and at Jobs for what runs too long.'],
-  dispatcher: [
-    'Dispatcher of events',
-    'Look at the log of the process that runs it: `stagedoor worker --dispatch`.',
-  ],
-  executions: [
-    'Engine of executions',
-    'Look at the log of this process, and at Executions for what is stuck.',
-  ],
-  projection: ['Projection of executions', 'Rebuild it if it stays behind: `stagedoor execution rebuild`.'],
-  review_policies: [
-    'Review policies',
-    'Set the policy again with a column that exists: Settings › Policies, or `stagedoor policy set`.',
-  ],
-  blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
-}
-
 /** How this installation does, for whoever operates it. The probes above are public, and say less. */
 export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'health' | 'pool' | 'ingest'>) {
   return routes('health', (api) => {
@@ -114,16 +80,7 @@ export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'h
           return listReviewPolicies(client)
         })
         const checks = [...(await health()), checkPolicies(policies)]
-        return {
-          version: VERSION,
-          checks: checks.map((check) => {
-            const [title, remedy] = CHECK_TEXTS[check.name] ?? [
-              check.name,
-              'Compare with `stagedoor doctor`.',
-            ]
-            return { ...check, title, remedy }
-          }),
-        }
+        return { version: VERSION, checks: checks.map(describeCheck) }
       },
     })
 

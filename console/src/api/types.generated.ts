@@ -8000,6 +8000,9 @@ export interface components {
             delete: components["schemas"]["Permission"];
             restore: components["schemas"]["Permission"];
             change_kind: components["schemas"]["Permission"];
+            move: components["schemas"]["Permission"];
+            split: components["schemas"]["Permission"];
+            merge: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
