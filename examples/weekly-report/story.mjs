@@ -16,7 +16,7 @@ const JOB_KIND = 'weekly_report_file'
 const ADDRESS = 'week-44'
 /** The line of google-week-44.csv that the commentary cites. */
 const CITED_LINE = 56
-/** The line of google-week-45.csv whose cost has one digit too many. */
+/** The line of google-week-45.csv whose cost has lost its decimal point. */
 const ODD_LINE = 51
 /** A step of a busy machine; longer than that, something is wrong. */
 const MAX_WAIT_MS = 180_000
@@ -246,7 +246,7 @@ async function makeConflict(story) {
   const waiting = await submit(story, final)
   const credit = await uploadFile(story, 'google-week-44-credit.csv', {
     title: 'Google Ads, week 44: credit for invalid clicks',
-    description: 'Google has credited 176.33 EUR for invalid clicks on coats, Thursday to Saturday.',
+    description: 'Google has credited 164.27 EUR for invalid clicks on coats, Thursday to Saturday.',
     labels: ['google', 'week 44', 'correction'],
   })
   const promoted = await promote(story, credit)
@@ -291,14 +291,14 @@ async function discussWeek45(story) {
     [
       reviewer,
       {
-        body: 'The totals row of the export says 4,847.36 EUR, and the lines add up to 5,031.50 EUR. Where does the difference come from?',
+        body: 'The totals row of the export says 4,847.36 EUR, and the lines add up to 6,872.90 EUR. Where does the difference come from?',
       },
     ],
     [
       reviewer,
       {
         ...on,
-        body: 'Boots – AT: ten times the spend of the day before, with fewer clicks. I think it is this line.',
+        body: 'Boots – AT: a hundred times the spend of the day before, with as many clicks. I think it is this line.',
       },
     ],
     [
@@ -306,7 +306,7 @@ async function discussWeek45(story) {
       {
         ...on,
         column: 'spend',
-        body: 'You are right, @Reviewer: 20.46 became 204.60 when somebody opened the file in a spreadsheet. I correct the line, then it needs your approval again.',
+        body: 'You are right, @Reviewer: 20.46 lost its decimal point when somebody opened the file in a spreadsheet. I will correct the line and submit the new plan.',
       },
     ],
     [reviewer, { body: 'Thank you, @Operator. The other lines are fine with me.' }],
@@ -349,6 +349,11 @@ async function stageDraft({ agent, operator, workspace, made }) {
     { 'idempotency-key': 'weekly report: commentary on week 45' },
   )
   const { change } = await operator('GET', `/staging/${staged.staging_record_id}`)
+  await agent('PATCH', `/changes/${change}`, {
+    description:
+      'A draft for the client, written from the figures of the plan that waits for approval. Boots – AT look wrong to me: see the last paragraph.',
+    labels: ['commentary', 'week 45'],
+  })
   return { record: staged.staging_record_id, change }
 }
 
