@@ -38,6 +38,13 @@ const SETTINGS = {
     fallback: '.stagedoor',
     parse: text,
   }),
+  demo: setting({
+    env: 'STAGEDOOR_DEMO',
+    about:
+      'whether start loads the demo: on, off, or auto: on the first start of the embedded server, never on your own database',
+    fallback: 'auto' as 'auto' | 'on' | 'off',
+    parse: oneOf(['auto', 'on', 'off'] as const),
+  }),
   embeddedRestartLimit: setting({
     env: 'STAGEDOOR_EMBEDDED_RESTART_LIMIT',
     about:
