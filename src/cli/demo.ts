@@ -42,7 +42,10 @@ export async function chooseDemo(
 ): Promise<Demo | undefined> {
   if (wanted === 'off' || (wanted === 'auto' && database.kind === 'external')) return undefined
   const { storyState } = await importStory()
-  const state = await withClient(database.directUrl, storyState, { role: 'workflow_admin' })
+  // A login that does not administer cannot load it, which is said in the background: the server starts all the same.
+  const state = await withClient(database.directUrl, storyState, { role: 'workflow_admin' }).catch(
+    () => 'absent',
+  )
   if (wanted === 'auto' && !isFirstStart && state === 'absent') return undefined
   const { loadHandlers } = await import('../jobs/handlers.ts')
   const handlers = await loadHandlers(fileURLToPath(new URL('handlers.mjs', STORY)))
