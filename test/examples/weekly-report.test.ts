@@ -156,7 +156,7 @@ it('a plan is in conflict: production has changed in three of its rows', async (
   )
 })
 
-it('a second run and a second start change nothing, and do not bring back what somebody discarded', async () => {
+it('a second run changes nothing, and does not bring back what somebody discarded', async () => {
   const { subject_id } = await change('TikTok Ads, week 45')
   await ask(`/uploads/${subject_id}/discard`, { as: 'operator', body: {} })
   const everything = async () => [
