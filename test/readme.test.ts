@@ -36,8 +36,9 @@ const env = { STAGEDOOR_HOME: join(folder, 'home') }
 let server: RunningCli
 
 beforeAll(async () => {
-  server = startCli(['start'], { ...env, PORT: String(await freePort()) })
+  server = startCli(['start'], { ...env, STAGEDOOR_DEMO: 'auto', PORT: String(await freePort()) })
   await server.says(/Ctrl-C stops everything/)
+  await server.says(/The demo is loaded/)
 })
 afterAll(async () => {
   await server.end()

@@ -20,7 +20,7 @@ const CITED_LINE = 56
 const ODD_LINE = 51
 /** A step of a busy machine; longer than that, something is wrong. */
 const MAX_WAIT_MS = 180_000
-const POLL_MS = 150
+const POLL_MS = 250
 
 /** In this order: what is waiting for somebody comes last, so it is the newest. */
 const STEPS = [

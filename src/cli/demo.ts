@@ -42,7 +42,10 @@ export async function chooseDemo(
 ): Promise<Demo | undefined> {
   if (wanted === 'off' || (wanted === 'auto' && database.kind === 'external')) return undefined
   const { storyState } = await importStory()
-  const state = await withClient(database.directUrl, storyState, { role: 'workflow_admin' })
+  // A login that does not administer cannot load it, which is said in the background: the server starts all the same.
+  const state = await withClient(database.directUrl, storyState, { role: 'workflow_admin' }).catch(
+    () => 'absent',
+  )
   if (wanted === 'auto' && !isFirstStart && state === 'absent') return undefined
   const { loadHandlers } = await import('../jobs/handlers.ts')
   const handlers = await loadHandlers(fileURLToPath(new URL('handlers.mjs', STORY)))
@@ -60,14 +63,14 @@ interface LoadDeps {
 /** Loads the story in the background. An error is logged and never ends the server. `stop` resolves when nothing of it runs any more. */
 export function startDemo(deps: LoadDeps): { stop(): Promise<void> } {
   const stopping = new AbortController()
-  const { output, url, log } = deps
+  const { output, log } = deps
   output.note(
     pc.dim(
       '\n  demo: loading a week at Northwind in the background, about ten seconds; one job of it fails on purpose…',
     ),
   )
   const loading = load(deps, stopping.signal).then(
-    (places) => printPlaces(output, url, places),
+    (places) => printPlaces(deps, places),
     (error: Error) => {
       if (stopping.signal.aborted) return
       // In the log, which is written with --json, too.
@@ -124,11 +127,12 @@ async function tokensOf(
   return tokens
 }
 
-function printPlaces(output: Output, url: string, places: readonly Place[]): void {
+function printPlaces({ output, url, database }: LoadDeps, places: readonly Place[]): void {
   output.note(`\n  ${pc.green('✔')} The demo is loaded: a week at Northwind, with`)
   const width = Math.max(...places.map(({ what }) => what.length))
   for (const { what, path } of places) output.note(`    ${what.padEnd(width)}  ${url}${path}`)
-  output.note(pc.dim('  To go without it: stop, delete the data folder, start with --no-demo.'))
+  if (database.kind === 'embedded')
+    output.note(pc.dim('  To go without it: stop, delete the data folder, start with --no-demo.'))
 }
 
 interface Place {

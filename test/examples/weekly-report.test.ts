@@ -156,7 +156,7 @@ it('a plan is in conflict: production has changed in three of its rows', async (
   )
 })
 
-it('a second run and a second start change nothing, and do not bring back what somebody discarded', async () => {
+it('a second run changes nothing, and does not bring back what somebody discarded', async () => {
   const { subject_id } = await change('TikTok Ads, week 45')
   await ask(`/uploads/${subject_id}/discard`, { as: 'operator', body: {} })
   const everything = async () => [
@@ -189,7 +189,8 @@ it('a job has failed all its attempts; what its error asks for helps', async () 
   const { jobs } = await ask('/dead-letters')
   expect(jobs).toMatchObject([{ job_kind: 'weekly_report_file', status: 'dead', attempts: 3 }])
   expect(jobs[0].last_error).toContain(`mkdir ${join(home, 'reports')}`)
+  const [{ job_id, workspace_id }] = jobs
   mkdirSync(join(home, 'reports'))
-  await ask('/jobs/replay', { as: 'operator', body: { jobs: [jobs[0].job_id] } })
-  await until('the report', async () => (await ask(`/jobs/${jobs[0].job_id}`)).status === 'completed')
+  await ask('/jobs/replay', { as: 'operator', body: { jobs: [job_id], workspace_id } })
+  await until('the report', async () => (await ask(`/jobs/${job_id}`)).status === 'completed')
 })
