@@ -22,6 +22,7 @@ import { createIngestProgress } from './progress.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { canAsk, confirm, type Output } from './terminal.ts'
 import { printableLine } from './text.ts'
+import { checksCommand, historyCommand } from './upload-history.ts'
 import { planCommand, planRowLines } from './upload-plan.ts'
 import { exportCommand, problemsCommand, repairCommand } from './upload-problems.ts'
 import { riskCommand } from './upload-risk.ts'
@@ -50,12 +51,14 @@ export const uploadCommand = () =>
       repairCommand(),
       planCommand(),
       riskCommand(),
+      checksCommand(),
       submitCommand(),
       approveCommand(),
       rejectCommand(),
       promoteCommand(),
       undoCommand(),
       discardCommand(),
+      historyCommand(),
       lineageOfUploadCommand(),
       limitsCommand(),
     ],
