@@ -105,7 +105,7 @@ const WORDS: Record<string, (entry: TimelineEntry) => ReactNode> = {
 function Cell({ entry: { column, from, to } }: { entry: TimelineEntry }) {
   if (column === null) return null
   return (
-    <span className="tiny cell">
+    <span className="tiny">
       {column}: <OldNew old={from ?? 'empty'} now={to ?? 'empty'} />
     </span>
   )

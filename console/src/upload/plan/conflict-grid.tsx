@@ -185,14 +185,14 @@ function Three({ row, column, decimals }: CellProps) {
   return (
     <span className={differ ? 'three is-conflict' : 'three'}>
       <span>
-        <span className="tiny">base</span> {before === null ? 'no row' : text('before')}
+        <span className="tiny three-side">base</span> {before === null ? 'no row' : text('before')}
       </span>
       <span>
-        <span className="tiny">yours</span>{' '}
+        <span className="tiny three-side">yours</span>{' '}
         {isYours ? <ins>{text('planned')}</ins> : writes ? text('planned') : 'not written'}
       </span>
       <span>
-        <span className="tiny">theirs</span> {isTheirs ? <b>{text('now')}</b> : text('now')}
+        <span className="tiny three-side">theirs</span> {isTheirs ? <b>{text('now')}</b> : text('now')}
       </span>
     </span>
   )
