@@ -699,6 +699,19 @@ end $$;
 -- that approval are not stored.
 create or replace function iu_core.fn_ingest_plan_since(p_upload_id uuid, p_digest text)
 returns table (type_order smallint, row_number integer, how text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
+  return query select * from iu_core.fn_review_rows_since(p_upload_id, p_digest);
+end $$;
+
+grant execute on function iu_core.fn_ingest_plan_since(uuid, text) to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- fn_ingest_plan_since for whoever may know it. Internal.
+create or replace function iu_core.fn_review_rows_since(p_upload_id uuid, p_digest text)
+returns table (type_order smallint, row_number integer, how text)
 language sql stable
 set search_path = pg_catalog, pg_temp
 -- Nothing may be known yet of the rows of a plan that was made a moment ago.
@@ -718,8 +731,6 @@ as $$
      and exists (select from iu_core.ingest_approved_plan k where k.upload_id = p_upload_id and k.plan_digest = p_digest)
 $$;
 
-grant execute on function iu_core.fn_ingest_plan_since(uuid, text) to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
-
 -- fn_ingest_plan_since in numbers: {"same", "different", "added", "in_production", "gone"}; NULL: the rows of that approval are not stored.
 -- Internal.
 create or replace function iu_core.fn_review_compare(p_upload_id uuid, p_digest text) returns jsonb
@@ -730,7 +741,7 @@ as $$
            jsonb_build_object('same', count(*) filter (where s.how = 'same'), 'different', count(*) filter (where s.how = 'different'),
                               'added', count(*) filter (where s.how = 'added'), 'in_production', count(*) filter (where s.how = 'in_production'),
                               'gone', count(*) filter (where s.how = 'gone')) end
-    from iu_core.fn_ingest_plan_since(p_upload_id, p_digest) s
+    from iu_core.fn_review_rows_since(p_upload_id, p_digest) s
 $$;
 
 -- Approvals fall when the plan of an upload gets another digest. Where the policy keeps approvals, and did so when they were given, those stay

@@ -101,7 +101,7 @@ export const ChangeHistoryEntry = shape('ChangeHistoryEntry', {
   via: TextOrNull,
   what: Type.String({
     description:
-      'opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened',
+      'opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened',
   }),
   detail: Type.Record(Text, Type.Unknown(), { description: 'ids, statuses and digests, never a text' }),
 })

@@ -379,7 +379,7 @@ const historyColumns = (names: MemberNames): Column<ChangeHistoryEntry>[] => [
   { title: 'what', value: ({ what }) => what.replaceAll('_', ' ') },
   {
     title: '',
-    value: ({ detail }) => (detail.from === undefined ? '' : `${detail.from} → ${detail.to}`),
+    value: ({ detail }) => (detail.to === undefined ? '' : `${detail.from} → ${detail.to}`),
   },
 ]
 

@@ -110,21 +110,3 @@ export const downstreamCommand = () =>
       if (told_of_undo.length === 0) output.dim('No consumer is told of an undo.')
     })
   })
-
-/** More than any upload has: one for each thing that was done to it. */
-const MAX_EVENTS = 1000
-
-export const historyCommand = () =>
-  uploadVerb('history', 'what happened to an upload, oldest first').run(
-    async ({ output, transaction, memberNames }, id) => {
-      const events = await transaction(async (client) => {
-        const { upload_id: subject } = await requireUpload(client, id)
-        return listEventsAbout(client, { domain: 'staging', subject, limit: MAX_EVENTS })
-      })
-      output.list(
-        events,
-        eventColumns(await memberNames()),
-        'No event about it is left: they go after their retention.',
-      )
-    },
-  )

@@ -4,6 +4,7 @@ import pc from 'picocolors'
 import type { Reading } from '../ingest/datasets/compile.ts'
 import { type Dataset, REPEATED_KEYS } from '../ingest/datasets/dataset.ts'
 import {
+  canBeSubmitted,
   listPlanRows,
   listStaleRows,
   PLAN_ACTIONS,
@@ -11,6 +12,7 @@ import {
   planRequestOf,
   planUpload,
   type StaleRow,
+  submitPlan,
 } from '../ingest/plan.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { UUID } from '../kernel/ids.ts'
@@ -75,8 +77,20 @@ export const planCommand = () =>
     .option(...MAX_DELETED)
     .option(...ALLOW_SHORT_FILE)
     .option('--again', 'plan it once more, though there is a plan; it must then be submitted once more')
+    .option(
+      '--submit',
+      'with a new plan: also submit it; title, description and reviewers stay, and those whose approval fell are asked again',
+    )
     .option('--rows', 'row by row, old → new')
-    .option('--stale', 'the rows that somebody changed since it was planned: before, planned, now')
+    .option(
+      '--stale',
+      'the rows that somebody changed since it was planned: before, planned, now, and whether both changed the same cell',
+    )
+    .option('--conflicts', 'with --stale: without rows in which both changes can live')
+    .option(
+      '--since <digest>',
+      'with --rows: only what is not as in the plan with this digest, which somebody approved',
+    )
     .option('--action <action>', 'with --rows: only these', PLAN_ACTIONS)
     .option('--type <row type>', 'with --rows: only these, as `dataset show` lists them')
     .option('--column <column>', 'with --rows: only changes of this column')
@@ -93,7 +107,7 @@ export const planCommand = () =>
     .option('--value <text>', 'with --column: instead, rows that are written with this value')
     .option('--empty', 'with --column: instead, rows that are written without a value')
     .limit(PAGE, 1000, 'with --rows or --stale: how many')
-    .option('--after <row>', 'with --rows: the page after this row')
+    .option('--after <row>', 'with --rows or --stale: the page after this row')
     .run(async (session, id) => {
       const { options, output, transaction } = session
       const { onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile } = options
@@ -103,23 +117,25 @@ export const planCommand = () =>
       if ((options.byAmount ?? options.value ?? options.empty) !== undefined && column === undefined)
         throw argumentInvalid('--by-amount, --value and --empty need --column')
       if (options.stale) {
-        const found = await transaction((client) => listStaleRows(client, id, { limit }))
+        const { after, conflicts } = options
+        const found = await transaction((client) => listStaleRows(client, id, { limit, after, conflicts }))
         return output.result(found, () => printStale(output, id, found))
       }
       const isNew = await transaction(async (client) => {
         const upload = await requireUpload(client, id)
         // A plan that is there may be in review: another one is made only where an option asks for it.
         const given = [onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile]
-        const isAsked = again || given.some((option) => option !== undefined)
+        const isAsked = again || options.submit || given.some((option) => option !== undefined)
         if (!isAsked && upload.status !== 'staged') return false
         const before = planRequestOf(upload)
-        await planUpload(client, id, {
+        const plan = await planUpload(client, id, {
           onInvalid: onInvalid ?? before.onInvalid,
           threshold: threshold ?? before.threshold,
           repeatedKeys,
           maxDeleted,
           allowShortFile,
         })
+        if (options.submit && canBeSubmitted(plan)) await submitPlan(client, id, plan.digest)
         return true
       })
       const view = await loadUploadView(session, id)
@@ -135,20 +151,45 @@ export const planCommand = () =>
       if (isRefused) throw planRefused(upload)
     })
 
-function printStale(output: Output, id: string, { items, total }: Awaited<ReturnType<typeof listStaleRows>>) {
+function printStale(
+  output: Output,
+  id: string,
+  { items, total, counts, next }: Awaited<ReturnType<typeof listStaleRows>>,
+) {
   if (total === 0) return output.line('Nothing has changed since it was planned.')
   for (const row of items) output.line(staleRowText(row))
-  const more = total - items.length
-  if (more > 0) output.dim(`\n  ${more} more: --limit ${Math.min(total, 1000)}`)
-  output.dim(`\n  Plan it again: stagedoor upload plan ${id} --again`)
+  output.dim(
+    `\n  ${Object.entries(counts)
+      .map(([kind, rows]) => `${rows} ${CONFLICT_WORDS[kind] ?? kind}`)
+      .join(' · ')}`,
+  )
+  if (next !== null)
+    output.dim(`\n  ${total} in all. More: stagedoor upload plan ${id} --stale --after ${next}`)
+  output.dim(`\n  Plan it again and ask its reviewers again: stagedoor upload plan ${id} --again --submit`)
+}
+
+const CONFLICT_WORDS: Readonly<Record<string, string>> = {
+  same_cell: 'changed in the same cell',
+  old_value: 'for which the file has the old value: the next plan takes their change back',
+  deleted: 'deleted there',
+  created: 'created there',
+  to_delete: 'to delete, and changed there',
+  other_cells: 'changed in other cells: both can live',
 }
 
 /** Column by column what the plan was made on, what it would write, and what is there now; only where they differ. */
-function staleRowText({ target_table, line, key, before, planned, now, action }: StaleRow): string {
+function staleRowText(row: StaleRow): string {
+  const { target_table, line, key, before, planned, now, action, conflict, names } = row
   const plain = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const show = (value: unknown) => (value === undefined ? pc.dim('–') : printableLine(plain(value)))
   const from = line < 0 ? 'to delete' : `line ${line}`
-  const head = `${pc.bold(target_table)}  ${from}  ${printableLine(Object.values(key).map(plain).join(' / '))}`
+  const word =
+    conflict === 'other_cells' ? pc.dim(CONFLICT_WORDS[conflict]) : pc.red(CONFLICT_WORDS[conflict])
+  const head = `${pc.bold(target_table)}  ${from}  ${printableLine(Object.values(key).map(plain).join(' / '))}  ${word}`
+  const called = (column: string, image: 'before' | 'planned' | 'now') => {
+    const name = names?.[column]?.[image]
+    return name === undefined ? show(row[image]?.[column]) : printableLine(name)
+  }
   if (now === null) return `${head}\n    ${pc.red('somebody deleted it')}`
   const columns = new Set([before, planned, now].flatMap((image) => Object.keys(image ?? {})))
   const changed = [...columns].filter(
@@ -157,7 +198,7 @@ function staleRowText({ target_table, line, key, before, planned, now, action }:
   )
   const changes = changed.map(
     (column) =>
-      `    ${printableLine(column)}: before ${show(before?.[column])} · planned ${show(planned?.[column])} · now ${show(now[column])}`,
+      `    ${printableLine(column)}: before ${called(column, 'before')} · planned ${called(column, 'planned')} · now ${called(column, 'now')}`,
   )
   if (action === 'delete' && changes.length === 0)
     changes.push(`    ${pc.red('rows that depend on it have changed')}`)
@@ -171,7 +212,7 @@ async function printRows(
   view: UploadView,
 ): Promise<void> {
   const { upload_id: id } = view.upload
-  const { as, user, type, action, column, byMoreThan, byAmount, value, empty, limit, after } = options
+  const { as, user, type, action, column, byMoreThan, byAmount, value, empty, since, limit, after } = options
   const rows = await transaction((client) =>
     listPlanRows(client, id, {
       rowType: type,
@@ -181,6 +222,7 @@ async function printRows(
       byAmount,
       value,
       empty,
+      since,
       limit,
       after,
     }),
@@ -192,7 +234,7 @@ async function printRows(
     output.line(planRowLines(rows, view))
     if (next === null) return
     const size = limit === PAGE ? undefined : limit
-    const asked = { 'by-more-than': byMoreThan, 'by-amount': byAmount, value, empty }
+    const asked = { 'by-more-than': byMoreThan, 'by-amount': byAmount, value, empty, since }
     const given = { as, user, action, type, column, ...asked, limit: size, after: next }
     output.dim(`\n  More: ${commandLine(`stagedoor upload plan ${id} --rows`, given)}`)
   })

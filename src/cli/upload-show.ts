@@ -89,6 +89,7 @@ export const showCommand = () =>
           ['uploaded', `by ${names(upload.uploaded_by)}${via}, ${formatAge(upload.created_at)} ago`],
           ['sha-256', upload.file_hash],
           ['digest', upload.plan_digest],
+          ['took', upload.steps.map(({ step, ms }) => `${step.replaceAll('_', ' ')} ${ms} ms`).join(', ')],
           ['cursor', cursor_name && `${cursor_name} = ${JSON.stringify(upload.cursor_value)}`],
           ['undo', undo_until && !upload.undone_at && `until ${formatDate(undo_until)}`],
         ]

@@ -22,7 +22,8 @@ import { createIngestProgress } from './progress.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { canAsk, confirm, type Output } from './terminal.ts'
 import { printableLine } from './text.ts'
-import { distributionCommand, downstreamCommand, historyCommand, rowsCommand } from './upload-detail.ts'
+import { distributionCommand, downstreamCommand, rowsCommand } from './upload-detail.ts'
+import { checksCommand, historyCommand } from './upload-history.ts'
 import { planCommand, planRowLines } from './upload-plan.ts'
 import { exportCommand, problemsCommand, repairCommand } from './upload-problems.ts'
 import { riskCommand } from './upload-risk.ts'
@@ -52,6 +53,7 @@ export const uploadCommand = () =>
       repairCommand(),
       planCommand(),
       riskCommand(),
+      checksCommand(),
       distributionCommand(),
       submitCommand(),
       approveCommand(),
@@ -59,9 +61,9 @@ export const uploadCommand = () =>
       promoteCommand(),
       undoCommand(),
       discardCommand(),
+      historyCommand(),
       lineageOfUploadCommand(),
       downstreamCommand(),
-      historyCommand(),
       limitsCommand(),
     ],
     `

@@ -1,6 +1,6 @@
 /** An upload with all that a page about it shows. */
 import type { FastifyRequest } from 'fastify'
-import { actorNames } from '../access/members.ts'
+import { actorNames, membersOf } from '../access/members.ts'
 import { findStandingOf, ReviewStanding } from '../changes/reviews.ts'
 import { readCallerRights } from '../gates/caller-rights.ts'
 import { datasetTitles } from '../ingest/datasets/registry.ts'
@@ -62,6 +62,9 @@ async function readDetail(
   const checklist = review ? await readChecklist(client, review.staging_record_id) : []
   const caller = await readCallerRights(client, upload.workspace_id, request.principal!)
   const names = await datasetTitles(client, upload)
+  const { role } = request.principal!
+  const asks = upload.status === 'promoted' && !caller.rights.includes('review') && role === 'authenticated'
+  const reviewers = asks ? await reviewerNames(client, upload.workspace_id) : []
   const standing = review && (await findStandingOf(client, id))
   const actors = [
     ...upload.changed_by,
@@ -79,7 +82,7 @@ async function readDetail(
   return {
     ...upload,
     columns: await uploadHeaders(client, id),
-    may: uploadPermissions(upload, review && { ...review, standing }, caller),
+    may: uploadPermissions(upload, review && { ...review, standing }, caller, reviewers),
     review: standing ?? null,
     checklist: checklist.map(({ item_id, label, required, ticked_by, ticked_at }) => ({
       item_id,
@@ -92,4 +95,11 @@ async function readDetail(
     client_name: names.client,
     people: await actorNames(client, actors),
   }
+}
+
+async function reviewerNames(client: Client, workspace: string): Promise<string[]> {
+  const members = await membersOf(client, workspace)
+  return members
+    .filter(({ role }) => role === 'reviewer' || role === 'admin')
+    .map(({ display_name, user_id }) => display_name ?? user_id)
 }

@@ -6,6 +6,7 @@ import { actorNames } from '../access/members.ts'
 import { Downstream, readDownstream } from '../app/trace.ts'
 import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
+import { readChecks, UploadChecks } from '../ingest/checks.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
 import { admitFile, type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
@@ -43,6 +44,7 @@ import {
   VALIDATION_STATUSES,
 } from '../ingest/shapes.ts'
 import { exportProblems, listLeftOut, listProblemKinds, listRows } from '../ingest/staged-rows.ts'
+import { listTimeline, TimelineEntry } from '../ingest/timeline.ts'
 import { discardUpload, listUploads, requireUpload, type UploadStatus } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
@@ -141,6 +143,39 @@ function readRoutes(api: Routes): void {
     }),
   })
 
+  api.get('/:id/timeline', {
+    operationId: 'listUploadTimeline',
+    summary:
+      'What exactly happened to an upload, oldest first: lines and columns from what to what, plans, reviews with their text, reasons, counts',
+    query: {
+      limit: limit(1000, 200),
+      after: Type.Optional(Type.String({ maxLength: 100, description: 'the `next` of the page before' })),
+    },
+    answer: page('timeline', TimelineEntry, { people: ActorNames }),
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        const list = await listPage(request.query, 'timeline', 'place', (asked) =>
+          listTimeline(client, upload_id, asked),
+        )
+        const actors = list.timeline.flatMap(({ actor, detail }) => [actor, ...peopleIn(detail)])
+        return { ...list, people: await actorNames(client, actors) }
+      }),
+  })
+
+  api.get('/:id/checks', {
+    operationId: 'listUploadChecks',
+    summary: 'The checks of an upload: what each found, in how many lines, and the time that it took',
+    answer: UploadChecks,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        return readChecks(client, upload_id)
+      }),
+  })
+
   api.get('/:id/lineage', {
     operationId: 'listUploadLineage',
     summary: 'The production rows that an upload wrote, with the lines that they come from',
@@ -156,6 +191,12 @@ function readRoutes(api: Routes): void {
         (page) => ofUpload(request, (db, { upload_id }) => uploadLineage(db, upload_id, page)),
       ),
   })
+}
+
+/** Of an entry of the timeline: whose review it is about, and who was asked. */
+function peopleIn({ reviewer, reviewers }: TimelineEntry['detail']): string[] {
+  const asked: readonly unknown[] = Array.isArray(reviewers) ? reviewers : []
+  return [reviewer, ...asked].filter((one) => typeof one === 'string')
 }
 
 /** What is asked about an upload that the caller may see. Read raw: to be answered raw. */

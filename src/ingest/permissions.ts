@@ -41,12 +41,21 @@ export interface Review {
     | undefined
 }
 
-const UNDO_NEEDS_REVIEWER = 'A reviewer of this workspace can undo it. Ask one.'
+/** An undo is decided as an approval is: by a person who may review. */
+function undoNeedsReviewer(reviewers: readonly string[]): string {
+  const some = reviewers.slice(0, 3)
+  if (reviewers.length > some.length) some.push(`${reviewers.length - some.length} more`)
+  const who = some.length < 2 ? some.join('') : `${some.slice(0, -1).join(', ')} and ${some.at(-1)}`
+  const have = who === '' ? '' : `, which ${who} ${reviewers.length === 1 ? 'has' : 'have'}`
+  return `An undo needs the right to review in this workspace${have}. Ask for the undo.`
+}
 
 export function uploadPermissions(
   upload: Upload,
   review: Review | undefined,
   caller: CallerRights,
+  /** What people call those who may review, for whoever may not. */
+  reviewers: readonly string[] = [],
 ): Row<typeof UploadPermissions> {
   const may = (...reasons: (string | false)[]) =>
     firstOf(caller.readOnly && 'This token can only read. Sign in with one that can write.', ...reasons)
@@ -74,9 +83,9 @@ export function uploadPermissions(
     reject: may(right('review'), planned, pending, gate),
     promote: may(right('operate'), planned, refusalReason(upload), unapprovedReason(upload, review), gate),
     undo: may(
-      !caller.rights.includes('review') && UNDO_NEEDS_REVIEWER,
       notIn(upload, ['promoted']),
       undoOver(upload),
+      !caller.rights.includes('review') && undoNeedsReviewer(reviewers),
       gate,
     ),
     discard: may(right('stage'), notIn(upload, ['staged', 'planned', 'failed'])),

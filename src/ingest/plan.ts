@@ -264,9 +264,20 @@ export async function listStaleRows(
   { limit = 200, after, conflicts = false }: StalePage = {},
 ): Promise<StaleRows> {
   const { rows } = await db.query<StaleRow & { total: string; counts: Record<string, number> }>(
-    `select type_order, target_table, row_type, line, action, ${exactIntegers('key')} as key, ${exactIntegers('before')} as before,
-            ${exactIntegers('planned')} as planned, ${exactIntegers('now')} as now, conflict, yours, theirs, names, total::text, counts
-       from iu_core.fn_ingest_plan_stale($1, $2, $3, $4)`,
+    `with stale as materialized (
+       select * from iu_core.fn_ingest_plan_stale($1, $2, $3, $4)
+     ), named as materialized (
+       select n.* from (select array_agg(s.type_order) as orders, array_agg(s.line) as lines from stale s having count(*) > 0) a,
+              lateral iu_core.fn_ingest_plan_row_names($1, a.orders, a.lines) n
+     )
+     select s.type_order, s.target_table, s.row_type, s.line, s.action, ${exactIntegers('s.key')} as key, ${exactIntegers('s.before')} as before,
+            ${exactIntegers('s.planned')} as planned, ${exactIntegers('s.now')} as now, s.conflict, s.yours, s.theirs, s.names,
+            n.row_key, ${exactIntegers('l.normalized_payload')} as label, s.total::text, s.counts
+       from stale s
+       join named n on n.type_order = s.type_order and n.row_number = s.line
+       left join lateral (select r.normalized_payload from public.staging_rows r
+                           where r.upload_id = $1 and r.row_type = s.row_type and r.row_number = s.line offset 0) l on true
+      order by s.type_order, s.line`,
     [upload, limit, after ?? null, conflicts],
   )
   const items = rows.map(({ total: _, counts: __, ...row }) => row)

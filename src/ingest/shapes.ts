@@ -432,6 +432,10 @@ export type LeftOutLine = Row<typeof LeftOutLine>
 const Image = Type.Record(Text, Type.Unknown(), {
   description: 'column → value; integers beyond 2^53 are strings',
 })
+const RowKey = Type.Array(shape('PlanRowKey', { column: Text, value: TextOrNull }), {
+  description: 'the columns of the key that the file fills, in the order of the key',
+})
+
 export const PlanRow = shape('PlanRow', {
   type_order: Type.Integer(),
   row_type: Text,
@@ -445,9 +449,7 @@ export const PlanRow = shape('PlanRow', {
   reason: TextOrNull,
   dependents: nullable(Dependents),
   label: nullable(Image),
-  row_key: Type.Array(shape('PlanRowKey', { column: Text, value: TextOrNull }), {
-    description: 'the columns of the key that the file fills, in the order of the key',
-  }),
+  row_key: RowKey,
   names: nullable(
     Type.Record(Text, shape('LookupNames', { before: TextOrNull, after: TextOrNull }), {
       description:
@@ -478,6 +480,8 @@ export const StaleRow = shape('StaleRow', {
   }),
   yours: Type.Array(Text, { description: 'columns that the plan changes' }),
   theirs: Type.Array(Text, { description: 'columns that somebody changed since' }),
+  row_key: RowKey,
+  label: nullable(Image),
   names: nullable(
     Type.Record(Text, Type.Object({ before: nameOfValue, planned: nameOfValue, now: nameOfValue }), {
       description: 'column → what people call the rows that it refers to',

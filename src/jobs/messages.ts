@@ -76,11 +76,22 @@ export function noticeText(
     title: `#${notice.number} ${notice.title}`,
     lines: [
       `It ${TYPES[type] ?? type}.`,
+      ...askedAgainText(job.payload.asked_again),
       ...(counts.length > 0 ? [`Rows: ${counts.join(', ')}.`] : []),
       ...(notice.summary === null ? [] : [`Review: ${notice.summary}.`]),
     ],
     link,
   }
+}
+
+/** It was approved before, and has changed since: how much of it. */
+function askedAgainText(since: unknown): string[] {
+  if (typeof since !== 'object' || since === null) return []
+  const { same, different = 0, added = 0 } = since as Record<string, number | undefined>
+  if (same === undefined) return ['You are asked again: the plan is another one.']
+  return [
+    `You are asked again. Since the last approval ${same} rows are the same and ${different + added} are different or new.`,
+  ]
 }
 
 const escapeSlack = (text: string) =>

@@ -38,9 +38,9 @@ describe('a plan that production has overtaken', () => {
     await approve(id, 'Approve only')
   })
 
-  test('a refused promotion shows the row before, planned and now, and leads to a plan that can be reviewed', async () => {
+  test('a refused promotion shows base, yours and theirs, and one click plans again and asks the reviewers', async () => {
     const page = await real.signIn('operator')
-    const asked = page.waitForResponse(/\/plan\/stale$/)
+    const asked = page.waitForResponse(/\/plan\/stale\?/)
     await page.goto(`${real.url}/uploads/${id}`)
     await asked
     // Somebody changes the row while the page is open.
@@ -64,43 +64,74 @@ describe('a plan that production has overtaken', () => {
       .waitFor()
     await page.goto(`${real.url}/uploads/${id}`)
 
-    await page.getByRole('button', { name: 'Plan again' }).click()
-    await state(page, 'Ready to submit')
+    await page.getByRole('button', { name: 'Plan again and ask' }).click()
+    await state(page, 'Awaiting review')
     await expect.poll(() => notice.count()).toBe(0)
     await page.getByRole('tab', { name: 'History' }).click()
     await page.locator('.history li', { hasText: 'Promotion failed' }).waitFor()
-    await page.getByRole('tab', { name: 'Plan' }).click()
-    await expect.poll(() => seen(page.locator('.grid-row del'))).toBe('1.23')
-    await expect.poll(() => seen(page.locator('.grid-row ins'))).toBe('99.50')
-    await page.getByRole('button', { name: 'Submit for review' }).click()
-    await state(page, 'Awaiting review')
+    await page.locator('.history li', { hasText: 'Review asked for again' }).waitFor()
+    expect(await seen(page.locator('.history li', { hasText: 'Approval no longer counts' }))).toMatch(
+      /by you[\s\S]*of Reviewer[\s\S]*the plan changed · 0 rows as approved, 1 different/,
+    )
     // The refusal itself, which the browser mentions.
     real.forgive(/409/)
   })
 
-  test('a page that is opened after the change says it before anybody is refused', async () => {
-    await approve(id, 'Approve only')
-    await real.sql('update public.daily_metrics set spend = 4.56 where spend = 1.23')
-    const page = await real.signIn('reviewer')
-    await page.goto(`${real.url}/uploads/${id}`)
-    await state(page, 'plan is out of date')
+  test('the reviewer sees what changed since their approval, decides, and undoes it when the operator asks', async () => {
+    const reviewer = await real.signIn('reviewer')
+    await reviewer.goto(`${real.url}/uploads/${id}`)
+    expect(await seen(reviewer.locator('.since-note'))).toMatch(
+      /Since your approval of the plan .+: 0 rows the same, 1 different\./,
+    )
+    expect(await seen(reviewer.getByLabel('Action').locator('option:checked'))).toBe(
+      'changed since your approval (1)',
+    )
+    await expect.poll(() => seen(reviewer.locator('.grid-row del'))).toBe('1.23')
+    await expect.poll(() => seen(reviewer.locator('.grid-row ins'))).toBe('99.50')
+    const checks = reviewer.getByRole('region', { name: 'Checks' })
+    expect(await seen(checks)).toMatch(/Lookups in other tables\s*passed\s*[\d.]+ m?s[\s\S]*Planned in \d+/)
+    await approve(id, 'Approve and promote')
+
+    const operator = await real.signIn('operator')
+    await operator.goto(`${real.url}/uploads/${id}`)
+    await state(operator, 'promoted')
+    await operator
+      .getByText(/An undo needs the right to review in this workspace, which .*Reviewer.* ha(s|ve)/)
+      .first()
+      .waitFor()
+    await operator.getByRole('button', { name: 'Ask for an undo…' }).click()
+    const dialog = operator.getByRole('dialog')
+    await dialog.getByText('reverted').waitFor()
+    await dialog.getByRole('textbox').fill('The spend was right before.')
+    await dialog.getByRole('button', { name: 'Ask', exact: true }).click()
+    await operator.getByRole('tab', { name: /^Conversation/ }).click()
+    await operator.getByText('Please undo this promotion: The spend was right before.').waitFor()
+
+    await reviewer.goto(`${real.url}/uploads/${id}?tab=history`)
+    await reviewer.getByRole('button', { name: 'Undo…' }).click()
+    await reviewer.getByRole('dialog').getByRole('textbox').fill('As asked.')
+    await reviewer
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Undo \d+ row/ })
+      .click()
+    await state(reviewer, 'undone')
     await expect
-      .poll(() => seen(page.locator('.stale-plan')))
-      .toMatch(/daily_metrics[\s\S]*spend\s+1\.23\s+99\.50\s+4\.56/)
-    await page.getByRole('button', { name: 'Plan again' }).click()
-    await state(page, 'Ready to submit')
+      .poll(() => seen(reviewer.locator('.history li', { hasText: 'Undone' })))
+      .toMatch(/1 row reverted[\s\S]*As asked\./)
+    expect(await real.sql('select trim_scale(spend)::text as spend from public.daily_metrics')).toEqual([{ spend: '1.23' }])
   })
 })
 
 async function staleIsShown(page: Page): Promise<void> {
   await state(page, 'plan is out of date')
   await page.getByRole('heading', { name: '1 row changed since the plan was made' }).waitFor()
-  expect(await seen(page.locator('.stale-plan'))).toMatch(
-    /daily_metrics\s*line 2 · date 2026-11-09[^\n]*\s+spend\s+88\.00\s+99\.50\s+1\.23/,
-  )
+  expect(await seen(page.locator('.stale-kinds'))).toMatch(/1 changed in the same cell as yours: a conflict/)
+  expect(await seen(page.getByLabel('Action').locator('option:checked'))).toBe('conflicts (1)')
+  await expect
+    .poll(() => seen(page.locator('.grid-row')))
+    .toMatch(/Ad 1[\s\S]*same cell[\s\S]*base\s+88\.00\s+yours\s+99\.50\s+theirs\s+1\.23/)
   await page.getByText('Production has changed since this plan was made: 1 row.').waitFor()
-  expect(await page.getByRole('button', { name: 'Plan again' }).isEnabled()).toBe(true)
-  expect(await page.getByRole('button', { name: 'Submit for review again' }).isEnabled()).toBe(false)
+  expect(await page.getByRole('button', { name: 'Plan again and ask' }).isEnabled()).toBe(true)
 }
 
 describe('corrections', () => {

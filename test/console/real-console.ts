@@ -27,7 +27,7 @@ export interface RealConsole {
 }
 
 /** A page asked whether a plan is stale, and before the server looked somebody had promoted it: then there is no plan any more. */
-const OVERTAKEN = /status of 409 .*\/plan\/stale$/
+const OVERTAKEN = /status of 409 .*\/plan\/stale(\?.*)?$/
 /** A server that just started on a busy machine may not be ready for a moment; the page shows it, and goes on. */
 const NOT_READY = /status of 503 .*\/api\/ready$/
 

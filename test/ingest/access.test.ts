@@ -144,6 +144,8 @@ const OF_B: Record<string, string> = {
       'ingest_submission',
       'ingest_plan_risk',
       'ingest_plan_fact',
+      'ingest_approved_plan',
+      'ingest_approved_block',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
@@ -184,7 +186,8 @@ it('shows nothing of B in any table, and lets nobody write', async () => {
   expect(tables.map(({ name }) => name).sort()).toEqual(
     [...Object.keys(OF_B), ...NOBODYS, ...USERS, ...others].sort(),
   )
-  const uploads = [B.staged, B.planned!.upload_id, B.promoted!.upload_id, B.reading!.upload_id].join("','")
+  const ids = [B.staged, B.planned!, B.approved!, B.promoted!, B.reading!]
+  const uploads = ids.map((one) => (typeof one === 'string' ? one : one.upload_id)).join("','")
   for (const [table, condition] of Object.entries(OF_B)) {
     const where = condition.replace('UPLOADS', uploads)
     expect(
@@ -270,6 +273,9 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_undo_plan: () => [['select iu_core.fn_ingest_undo_plan($1)', [B.promoted!.upload_id]]],
   fn_ingest_plan_row_names: () => [
     [`select iu_core.fn_ingest_plan_row_names($1, '{1}', '{2}')`, [B.planned!.upload_id]],
+  ],
+  fn_ingest_plan_since: () => [
+    ['select iu_core.fn_ingest_plan_since($1, $2)', [B.planned!.upload_id, B.planned!.digest]],
   ],
   fn_ingest_plan_stale: () => [['select iu_core.fn_ingest_plan_stale($1)', [B.planned!.upload_id]]],
   fn_ingest_discard: () =>

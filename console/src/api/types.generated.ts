@@ -997,6 +997,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What exactly happened to an upload, oldest first: lines and columns from what to what, plans, reviews with their text, reasons, counts */
+        get: operations["listUploadTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The checks of an upload: what each found, in how many lines, and the time that it took */
+        get: operations["listUploadChecks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/lineage": {
         parameters: {
             query?: never;
@@ -1095,7 +1129,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Plan what an upload would change; replaces an earlier plan */
+        /**
+         * Plan what an upload would change; replaces an earlier plan
+         * @description With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.
+         */
         post: operations["planUpload"];
         delete?: never;
         options?: never;
@@ -1166,6 +1203,26 @@ export interface paths {
         };
         /** The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now */
         get: operations["listStaleRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/plan/since": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What differs between the plan and an earlier plan that somebody approved, in rows
+         * @description `GET /uploads/{id}/plan/rows?since=` lists the rows that differ.
+         */
+        get: operations["readPlanSince"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3631,7 +3688,7 @@ export interface components {
             at: string;
             actor: string;
             via: string | null;
-            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
+            /** @description opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
             what: string;
             /** @description ids, statuses and digests, never a text */
             detail: {
@@ -3725,6 +3782,10 @@ export interface components {
         CheckPlaybookRequest: {
             /** @description YAML or JSON */
             text: string;
+        };
+        CheckedRule: {
+            rule: string;
+            lines: number;
         };
         ChecklistItem: {
             item_id: string;
@@ -5530,6 +5591,12 @@ export interface components {
             items: components["schemas"]["StaleRow"][];
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
+            /** @description conflict → rows, of all of them */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description of the page after this one */
+            next: string | null;
         };
         ListTokensResponse: {
             tokens: components["schemas"]["MachineToken"][];
@@ -5573,6 +5640,15 @@ export interface components {
         };
         ListUploadRowsResponse: {
             rows: components["schemas"]["StagedRow"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
+        ListUploadTimelineResponse: {
+            timeline: components["schemas"]["TimelineEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -6155,6 +6231,20 @@ export interface components {
             column: string;
             value: string | null;
         };
+        PlanSince: {
+            /** @description false: the rows of that plan are not stored */
+            known: boolean;
+            /** @description are written with the same old and new values */
+            same: number;
+            /** @description are written with other values, or over others */
+            different: number;
+            /** @description are written and were not approved */
+            added: number;
+            /** @description were approved and are there already */
+            in_production: number;
+            /** @description were approved and are not written any more */
+            gone: number;
+        };
         PlanUploadRequest: {
             /**
              * @description plan all lines or none, or the valid ones; default refuse
@@ -6172,6 +6262,8 @@ export interface components {
             max_deleted?: number;
             /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
             allow_short_file?: boolean;
+            /** @description also submit it for review; default false */
+            submit?: boolean;
         };
         Platform: {
             platform: string;
@@ -6700,6 +6792,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -7613,6 +7707,7 @@ export interface components {
             change: number | null;
         };
         StaleRow: {
+            type_order: number;
             target_table: string;
             row_type: string;
             /** @description the line of the file; negative: a row that the file lacks and that is deleted */
@@ -7635,6 +7730,30 @@ export interface components {
             now: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description same_cell: both changed a cell, to different values; old_value: they changed a cell for which the file has the old value, so that the next plan takes it back; deleted: the row is gone; created: they inserted a row with this key; to_delete: they changed a row that the plan deletes; other_cells: they changed only what the file does not write, or to the same values, so that both changes can live
+             * @enum {unknown}
+             */
+            conflict: "same_cell" | "old_value" | "deleted" | "created" | "to_delete" | "other_cells";
+            /** @description columns that the plan changes */
+            yours: string[];
+            /** @description columns that somebody changed since */
+            theirs: string[];
+            /** @description the columns of the key that the file fills, in the order of the key */
+            row_key: components["schemas"]["PlanRowKey"][];
+            /** @description column → value; integers beyond 2^53 are strings */
+            label: {
+                [key: string]: unknown;
+            } | null;
+            /** @description column → what people call the rows that it refers to */
+            names: {
+                [key: string]: components["schemas"]["StaleRowNames"];
+            } | null;
+        };
+        StaleRowNames: {
+            before?: string;
+            planned?: string;
+            now?: string;
         };
         StandingApproval: {
             /** Format: uuid */
@@ -7735,6 +7854,10 @@ export interface components {
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
         };
+        TimedStep: {
+            step: string;
+            ms: number;
+        };
         TimelineBar: {
             /** Format: date-time */
             from: string;
@@ -7746,6 +7869,26 @@ export interface components {
             index: number | null;
             done: number;
             failed: number;
+        };
+        TimelineEntry: {
+            /** @description give it as `after` for the entries that follow */
+            place: string;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            via: string | null;
+            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undone, discarded */
+            what: string;
+            line: number | null;
+            /** @description the header of the file, of a corrected cell */
+            column: string | null;
+            from: string | null;
+            to: string | null;
+            /** @description what somebody wrote: the text of a review, the reason of a rejection, dismissal or undo, an error */
+            text: string | null;
+            detail: {
+                [key: string]: unknown;
+            };
         };
         TimelineLane: {
             worker: string;
@@ -8307,6 +8450,22 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
+        };
+        UploadCheck: {
+            /** @example lookups */
+            check: string;
+            title: string;
+            /** @enum {unknown} */
+            result: "passed" | "warning" | "failed" | "not_run";
+            /** @description lines that it found wrong */
+            invalid: number;
+            /** @description lines with a warning, or that it left out */
+            warnings: number;
+            /** @description in the database; null: line by line while the file was read (read_ms) */
+            ms: number | null;
+            rules: components["schemas"]["CheckedRule"][];
         };
         UploadChecklistItem: {
             item_id: string;
@@ -8315,6 +8474,12 @@ export interface components {
             ticked_by: string | null;
             /** Format: date-time */
             ticked_at: string | null;
+        };
+        UploadChecks: {
+            /** @description from the first byte until every line was read and checked */
+            read_ms: number | null;
+            plan_ms: number | null;
+            checks: components["schemas"]["UploadCheck"][];
         };
         UploadDetail: {
             /** Format: uuid */
@@ -8458,6 +8623,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -10724,6 +10891,60 @@ export interface operations {
             404: components["responses"]["Problem"];
         };
     };
+    listUploadTimeline: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUploadTimelineResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listUploadChecks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadChecks"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listUploadLineage: {
         parameters: {
             query: {
@@ -10982,6 +11203,8 @@ export interface operations {
                 value?: string;
                 /** @description … or with none */
                 empty?: boolean;
+                /** @description only rows that are not as in the plan with this digest, which somebody approved */
+                since?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -11065,7 +11288,11 @@ export interface operations {
     listStaleRows: {
         parameters: {
             query: {
+                /** @description without rows in which both changes can live (other_cells) */
+                conflicts?: boolean;
                 limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
             };
             header?: never;
             path: {
@@ -11089,6 +11316,37 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    readPlanSince: {
+        parameters: {
+            query: {
+                /**
+                 * @description SHA-256, in hex
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                digest: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanSince"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     submitUpload: {

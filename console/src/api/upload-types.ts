@@ -42,23 +42,13 @@ export type UndoPlan = Answer<'planUploadUndo'>
 export type Distribution = Answer<'readPlanDistribution'>
 export type Downstream = Answer<'readUploadDownstream'>
 
-type Image = Readonly<Record<string, unknown>>
-
-/** A row of production that changed after it was planned on; null: there is, or was, no such row. */
-export interface StaleRow {
-  /** Of the file, from which the row was planned. */
-  readonly line: number
-  readonly target_table: string
-  readonly key: Image | null
-  readonly before: Image | null
-  readonly planned: Image | null
-  readonly now: Image | null
-}
-
-export interface StalePlan {
-  readonly items: readonly StaleRow[]
-  readonly total: number
-}
+/** Rows of production that changed after they were planned on. */
+export type StalePlan = Answer<'listStaleRows'>
+export type StaleRow = StalePlan['items'][number]
+export type PlanSince = Answer<'readPlanSince'>
+export type UploadChecks = Answer<'listUploadChecks'>
+export type Timeline = Answer<'listUploadTimeline'>
+export type TimelineEntry = Timeline['timeline'][number]
 
 export interface Page<Row> {
   readonly rows: readonly Row[]

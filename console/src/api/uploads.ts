@@ -5,7 +5,6 @@ import { type ReceivedProgress, readProgress } from './progress-stream.ts'
 import { query } from './query.ts'
 import type { Request } from './request.ts'
 import { type SentFile, sendFile } from './send-file.ts'
-import type { RecordedEvent } from './types.ts'
 import type {
   Dataset,
   DatasetMapping,
@@ -17,12 +16,15 @@ import type {
   MappingPreview,
   Page,
   PlanRow,
+  PlanSince,
   Promotions,
   RepairedUpload,
   RowLineage,
   StagedRow,
   StalePlan,
+  Timeline,
   UndoPlan,
+  UploadChecks,
   UploadClient,
   UploadDetail,
   Uploads,
@@ -41,7 +43,15 @@ interface PlanRowsAsked {
   readonly action?: string | undefined
   readonly column?: string | undefined
   readonly by_more_than?: number | undefined
+  /** Only what is not as in the approved plan with this digest. */
+  readonly since?: string | undefined
   readonly limit: number
+  readonly after?: string | undefined
+}
+
+interface StaleAsked {
+  readonly conflicts?: boolean | undefined
+  readonly limit?: number
   readonly after?: string | undefined
 }
 
@@ -97,17 +107,20 @@ export interface UploadsApi {
   /** `isTrial`: only say how many cells would change. */
   replaceInColumn(id: string, edit: ColumnEdit, isTrial?: boolean): Promise<RepairedUpload>
   exportProblems(id: string, name: string): Promise<void>
-  /** What a snapshot may do: the share of the rows in scope that it deletes, and be far shorter than the last ones. */
+  /** More: what a snapshot may do (the share of the rows in scope that it deletes, be far shorter than the last ones); submit it at once. */
   plan(
     id: string,
     mode: GateMode,
     threshold?: number,
-    allowed?: { max_deleted?: number; allow_short_file?: boolean },
+    more?: { max_deleted?: number; allow_short_file?: boolean; submit?: boolean },
   ): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
   distribution(id: string, asked: { row_type: string; column: string }): Promise<Distribution>
-  /** Rows that changed since the plan was made, the first of them. */
-  stalePlan(id: string): Promise<StalePlan>
+  /** Rows that changed since the plan was made. */
+  stalePlan(id: string, asked: StaleAsked): Promise<StalePlan>
+  /** What differs from a plan that somebody approved. */
+  planSince(id: string, digest: string): Promise<PlanSince>
+  checks(id: string): Promise<UploadChecks>
   submit(id: string, digest: string): Promise<UploadDetail>
   approve(id: string, digest: string, ticked: readonly string[]): Promise<UploadDetail>
   reject(id: string, reason: string): Promise<UploadDetail>
@@ -121,7 +134,8 @@ export interface UploadsApi {
   rowLineage(workspace: string, target: string, row: { key: string } | { id: string }): Promise<RowLineage>
   /** What was promoted, newest first. */
   promotions(asked: PromotionsAsked): Promise<Promotions>
-  history(id: string): Promise<{ events: RecordedEvent[] }>
+  /** What exactly happened, oldest first. */
+  timeline(id: string, page: { limit: number; after?: string | undefined }): Promise<Timeline>
 }
 
 export function createUploadsApi(request: Request, token: string | undefined): UploadsApi {
@@ -151,15 +165,17 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     replaceInColumn: (id, edit, isTrial = false) =>
       request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit], dry_run: isTrial } }),
     exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
-    plan: (id, mode, threshold, allowed) =>
+    plan: (id, mode, threshold, more) =>
       post(id, 'plan', {
         on_invalid: mode === 'LENIENT' ? 'skip' : 'refuse',
         ...(threshold !== undefined && { threshold }),
-        ...allowed,
+        ...more,
       }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
     distribution: (id, asked) => request(`/uploads/${id}/plan/distribution?${query(asked)}`),
-    stalePlan: (id) => request(`/uploads/${id}/plan/stale`),
+    stalePlan: (id, asked) => request(`/uploads/${id}/plan/stale?${query(asked)}`),
+    planSince: (id, digest) => request(`/uploads/${id}/plan/since?${query({ digest })}`),
+    checks: (id) => request(`/uploads/${id}/checks`),
     submit: (id, digest) => post(id, 'submit', { digest }),
     approve: (id, digest, ticked) => post(id, 'approve', { digest, ticked }),
     reject: (id, reason) => post(id, 'reject', { reason }),
@@ -179,6 +195,10 @@ export function createUploadsApi(request: Request, token: string | undefined): U
       learnNames(list.people)
       return list
     },
-    history: (id) => request(`/uploads/${id}/history`),
+    timeline: async (id, page) => {
+      const answer = await request<Timeline>(`/uploads/${id}/timeline?${query(page)}`)
+      learnNames(answer.people)
+      return answer
+    },
   }
 }

@@ -3,6 +3,7 @@ import type { Change, ChangeEntry } from '../api/changes.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { CHANGE_STATES } from './change-status.ts'
 import { CommentForm, ThreadView, threadsOf } from './comments.tsx'
@@ -68,11 +69,47 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
       {verdict === 'approve' ? 'approved' : verdict === 'request_changes' ? 'requested changes' : 'reviewed'}
     </>
   ),
-  review_dismissed: ({ reason }) => (
-    <>: a review no longer counts{typeof reason === 'string' && <span className="muted"> ({reason})</span>}</>
+  asked_again: ({ since }) => (
+    <>
+      asked for a review again
+      <SinceText since={since} />
+    </>
+  ),
+  review_kept: ({ reviewer, because, since }) => (
+    <>
+      : the approval by <Person id={String(reviewer)} /> stays, because {String(because ?? '')}
+      <SinceText since={since} />
+    </>
+  ),
+  review_dismissed: ({ reviewer, because, since }) => (
+    <>
+      : the review by <Person id={String(reviewer)} /> no longer counts
+      {typeof because === 'string' && <span className="muted"> ({because})</span>}
+      <SinceText since={since} />
+    </>
   ),
   thread_resolved: () => 'resolved a thread',
   thread_reopened: () => 'reopened a thread',
+}
+
+/** How many rows are as they were approved, and how many are not. */
+export function SinceText({ since }: { since: unknown }) {
+  const text = sinceText(since)
+  return text === '' ? null : <span className="muted">: {text}</span>
+}
+
+export function sinceText(since: unknown): string {
+  if (typeof since !== 'object' || since === null) return ''
+  const { same = 0, different = 0, added = 0, in_production = 0, gone = 0 } = since as Record<string, number>
+  return [
+    `${counted(same, 'row')} as approved`,
+    different > 0 && `${count(different)} different`,
+    added > 0 && `${count(added)} not approved before`,
+    in_production > 0 && `${count(in_production)} in production already`,
+    gone > 0 && `${count(gone)} no longer written`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function wordOf(status: unknown): string {

@@ -1,4 +1,4 @@
-import type { GateMode, PlanAction } from '../api/upload-types.ts'
+import type { GateMode, PlanAction, StaleRow } from '../api/upload-types.ts'
 
 /** One word for one thing; the API has the names of the columns. */
 export const ACTION_LABELS: Readonly<Record<PlanAction, string>> = {
@@ -25,4 +25,32 @@ export const MODE_LABELS: Readonly<Record<GateMode, string>> = {
 /** A dataset whose files come from one source has one platform, which nobody named. */
 export function sourceText(dataset: string, platform: string): string {
   return platform === 'file' ? dataset : `${dataset} / ${platform}`
+}
+
+type Conflict = StaleRow['conflict']
+
+/** The worst first. */
+export const CONFLICT_ORDER: readonly Conflict[] = [
+  'same_cell',
+  'old_value',
+  'deleted',
+  'created',
+  'to_delete',
+  'other_cells',
+]
+
+/** What it means that somebody changed a row after it was planned on. */
+export const CONFLICT_WORDS: Record<Conflict, { readonly short: string; readonly long: string }> = {
+  same_cell: { short: 'same cell', long: 'changed in the same cell as yours: a conflict' },
+  old_value: {
+    short: 'your file has the old value',
+    long: 'changed in a cell for which your file has the old value: planned again, it takes their change back',
+  },
+  deleted: { short: 'deleted there', long: 'deleted in production: planned again, your row is new' },
+  created: { short: 'created there', long: 'created in production by somebody else with the same key' },
+  to_delete: {
+    short: 'to delete, changed there',
+    long: 'to be deleted by your file, and changed in production',
+  },
+  other_cells: { short: 'other cells', long: 'changed in other cells, or to the same values: both can live' },
 }

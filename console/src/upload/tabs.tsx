@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useRef, useState } from 'react'
 import type { Change } from '../api/changes.ts'
-import type { Dataset, UploadDetail } from '../api/upload-types.ts'
+import type { Dataset, StalePlan, UploadDetail } from '../api/upload-types.ts'
 import { Conversation } from '../changes/conversation.tsx'
 import { count, counted } from '../parts/format.ts'
 import { useParameter } from '../route.ts'
@@ -20,6 +20,7 @@ interface Props {
   changed(): void
   take(upload: UploadDetail): void
   readonly dataset: Dataset | undefined
+  readonly stale: StalePlan | undefined
   /** These three: see ProblemsTab. */
   readonly toFirst: number
   readonly toSave: boolean
@@ -29,7 +30,7 @@ interface Props {
 const TABS = ['plan', 'conversation', 'problems', 'rows', 'lineage', 'history'] as const
 type Tab = (typeof TABS)[number]
 
-export function Tabs({ upload, change, changed, take, dataset, toFirst, toSave, saved }: Props) {
+export function Tabs({ upload, change, changed, take, dataset, stale, toFirst, toSave, saved }: Props) {
   const [asked, setTab] = useParameter('tab')
   // The tab stays: correcting the last invalid line must not switch the tab while a person works in it. Until there is a plan, or the
   // reason why there is none, nobody knows which one it is.
@@ -73,7 +74,7 @@ export function Tabs({ upload, change, changed, take, dataset, toFirst, toSave, 
         ))}
       </div>
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'plan' && <PlanTab upload={upload} change={change} dataset={dataset} />}
+        {tab === 'plan' && <PlanTab upload={upload} change={change} dataset={dataset} stale={stale} />}
         {tab === 'conversation' &&
           (change === undefined ? (
             <p className="empty">

@@ -13,6 +13,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { bytes, counted, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useParameter } from '../route.ts'
+import { ChecksCard } from './checks-card.tsx'
 import { DecisionCard } from './decision/decision-card.tsx'
 import { sourceText } from './labels.ts'
 import { PromotionFailed } from './promotion-failed.tsx'
@@ -85,7 +86,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
         <div className="stack">
           {change.data && <ChangeHead change={change.data} changed={again} />}
           <PromotionFailed upload={upload} />
-          {stale.plan && <StaleCard plan={stale.plan} upload={upload} />}
+          {stale.plan && <StaleCard plan={stale.plan} />}
           <section className="card upload-work" aria-label="What is in it">
             <FailureNote failure={live.failure} />
             {readable ? (
@@ -95,6 +96,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
                 changed={again}
                 take={live.take}
                 dataset={dataset}
+                stale={stale.plan}
                 toFirst={toFirst}
                 toSave={toSave}
                 saved={() => setToSave(false)}
@@ -122,6 +124,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
             }}
           />
           {change.data && upload.approval_required && <ReviewersCard change={change.data} changed={again} />}
+          {readable && <ChecksCard upload={upload} />}
           {upload.status === 'planned' && upload.plan_digest !== null && (
             <RiskCard upload={upload.upload_id} digest={upload.plan_digest} />
           )}

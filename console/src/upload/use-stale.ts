@@ -4,7 +4,7 @@ import type { StalePlan, UploadDetail } from '../api/upload-types.ts'
 import { useSession } from '../session/session.tsx'
 
 export interface Stale {
-  /** The rows that somebody changed since the plan was made; undefined: none, or not known yet. */
+  /** How many rows somebody changed since the plan was made, and how; undefined: none, or not known yet. */
   readonly plan: StalePlan | undefined
   /** Asks again: a promotion was refused for it. */
   check(): void
@@ -26,7 +26,7 @@ export function useStale(upload: UploadDetail): Stale {
     if (!canBe || digest === null) return
     let wanted = true
     api.uploads
-      .stalePlan(id)
+      .stalePlan(id, { limit: 1 })
       .then((plan) => wanted && setFound({ digest, plan }))
       // Without it the page says less; the promotion itself is refused in any case.
       .catch((thrown) => void asFailure(thrown))

@@ -200,11 +200,42 @@ it('names the rows that changed since the plan was made', async () => {
           before: null,
           planned: { name: 'Stale boots' },
           now: { name: 'somebody else wrote it' },
+          conflict: 'created',
+          theirs: expect.arrayContaining(['name']),
+          row_key: expect.any(Array),
         },
       ],
+      counts: { created: 1 },
+      next: null,
     },
   })
   expect(await call('GET', `/uploads/${fresh}/plan/stale`, 'stranger')).toMatchObject({ status: 404 })
+})
+
+it('plans again and asks in one call, and tells which checks took how long and what happened', async () => {
+  const fresh = useful(await uploads.send(week('Asked boots'), 'operator', {}, 'asked.csv'))
+  await call('GET', `/uploads/${fresh}/progress`, 'operator')
+  const asked = await call('POST', `/uploads/${fresh}/plan`, 'operator', { submit: true })
+  expect(asked).toMatchObject({ status: 200, body: { review_status: 'pending' } })
+  const { body: checks } = await call('GET', `/uploads/${fresh}/checks`, 'viewer')
+  const of = (check: string) => checks.checks.find((one: { check: string }) => one.check === check)
+  expect(of('compare')).toMatchObject({ result: 'passed', ms: expect.any(Number) })
+  expect(of('types')).toMatchObject({ result: 'passed', invalid: 0, ms: null })
+  expect(checks.plan_ms).toBeGreaterThanOrEqual(0)
+  const again = await call('POST', `/uploads/${fresh}/plan`, 'operator', { submit: true })
+  expect(again.body.review_status).toBe('pending')
+  await call('POST', `/uploads/${fresh}/reject`, 'reviewer', { reason: 'The week is not over.' })
+  const { body } = await call('GET', `/uploads/${fresh}/timeline`, 'viewer')
+  const what = body.timeline.map((entry: { what: string }) => entry.what)
+  expect(what).toEqual(expect.arrayContaining(['uploaded', 'read', 'planned', 'submitted', 'asked_again']))
+  expect(body.timeline.at(-1)).toMatchObject({ what: 'rejected', text: 'The week is not over.' })
+  const first = await call('GET', `/uploads/${fresh}/timeline?limit=2`, 'viewer')
+  const rest = await call(
+    'GET',
+    `/uploads/${fresh}/timeline?after=${encodeURIComponent(first.body.next)}`,
+    'viewer',
+  )
+  expect([...first.body.timeline, ...rest.body.timeline]).toEqual(body.timeline)
 })
 
 function useful({ body }: { body: { upload: { upload_id: string } } }): string {

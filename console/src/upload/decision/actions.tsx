@@ -43,6 +43,14 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
     ({ item_id, required, ticked_at }) => required && ticked_at === null && !ticked.includes(item_id),
   )
 
+  // Whoever may not undo sees what an undo would do, and asks somebody who may.
+  const asksForUndo =
+    status === 'promoted' &&
+    !may.undo.allowed &&
+    upload.change !== null &&
+    !reviewsHere(me, upload) &&
+    (upload.undo_until === null || Date.parse(upload.undo_until) > Date.now())
+
   const approve = () => doing.run('Approving', () => api.uploads.approve(id, digest, ticked))
   const promote = () => doing.run(promoting(upload), () => api.uploads.promote(id, digest))
   async function approveAndPromote() {
@@ -50,8 +58,17 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
     if (approved?.may.promote.allowed) await promote()
   }
 
-  const plan = (words: string) =>
-    doing.run(words, () => api.uploads.plan(id, upload.gate_mode ?? 'STRICT', thresholdOf(upload)))
+  const plan = (words: string, submit = false) =>
+    doing.run(words, () =>
+      api.uploads.plan(
+        id,
+        upload.gate_mode ?? 'STRICT',
+        thresholdOf(upload),
+        submit ? { submit } : undefined,
+      ),
+    )
+  // Whoever asks for the review of a plan cannot decide on it.
+  const mayDecide = !upload.changed_by.includes(me.actor) && reviewsHere(me, upload)
   const button = (text: string, permission: Permission, act: () => unknown, next = false) => (
     <ActionButton text={text} {...permission} busy={doing.busy !== undefined} act={act} next={next} />
   )
@@ -76,13 +93,21 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
         !(may.repair.allowed && unsaved > 0) &&
         button(`Repair ${counted(upload.invalid_count ?? 0, 'invalid line')}`, may.repair, correct, true)}
       {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
-      {stale && button('Plan again', may.plan, () => plan('Re-planning'), true)}
       {stale &&
         upload.approval_required &&
+        button('Plan again and ask', may.plan, () => plan('Re-planning and asking', true), !mayDecide)}
+      {stale && upload.approval_required && may.plan.allowed && (
+        <p className="tiny">
+          Title, description and reviewers stay. They are told what changed since their approval.
+          {mayDecide && ' Whoever asks cannot approve it: leave this to its author if you want to decide.'}
+        </p>
+      )}
+      {stale &&
         button(
-          'Submit for review again',
-          { allowed: false, why: 'Plan again first, and check the new plan.' },
-          () => {},
+          upload.approval_required ? 'Plan again only' : 'Plan again',
+          { allowed: may.plan.allowed, ...(upload.approval_required ? {} : may.plan) },
+          () => plan('Re-planning'),
+          !upload.approval_required,
         )}
       {toSubmit &&
         button(
@@ -98,7 +123,15 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
         may.reject.allowed &&
         button('Reject with a reason…', may.reject, () => setAsking('reject'))}
       {toPromote && button('Promote', may.promote, promote, true)}
-      {status === 'promoted' && button('Undo…', may.undo, () => setAsking('undo'))}
+      {status === 'promoted' &&
+        (may.undo.allowed || !asksForUndo) &&
+        button('Undo…', may.undo, () => setAsking('undo'))}
+      {asksForUndo && (
+        <div>
+          {button('Ask for an undo…', { allowed: true }, () => setAsking('undo'))}
+          <p className="tiny">{may.undo.why}</p>
+        </div>
+      )}
       {['staged', 'planned', 'failed'].includes(status) &&
         button('Discard…', may.discard, () => setAsking('discard'))}
       {asking === 'reject' && (
@@ -109,12 +142,18 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
           reject={(reason) => doing.run('Rejecting', () => api.uploads.reject(id, reason))}
         />
       )}
-      {asking === 'undo' && <UndoDialog upload={upload} doing={doing} close={() => setAsking(undefined)} />}
+      {asking === 'undo' && (
+        <UndoDialog upload={upload} doing={doing} asks={asksForUndo} close={() => setAsking(undefined)} />
+      )}
       {asking === 'discard' && (
         <DiscardDialog upload={upload} doing={doing} close={() => setAsking(undefined)} />
       )}
     </div>
   )
+}
+
+function reviewsHere({ workspaces }: ReturnType<typeof useSession>['me'], upload: UploadDetail): boolean {
+  return workspaces.some(({ id, rights }) => id === upload.workspace_id && rights.includes('review'))
 }
 
 /** With how much there is to do: a large promotion takes a while. */

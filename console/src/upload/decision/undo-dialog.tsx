@@ -14,11 +14,13 @@ import type { Doing } from './decision-card.tsx'
 interface Props {
   readonly upload: UploadDetail
   readonly doing: Doing
+  /** True: a person without the right to undo asks those who have it. */
+  readonly asks: boolean
   close(): void
 }
 
 /** Shows what would go back and what would stay, and why, before anything is done. */
-export function UndoDialog({ upload, doing, close }: Props) {
+export function UndoDialog({ upload, doing, asks, close }: Props) {
   const { api } = useSession()
   const [plan, setPlan] = useState<UndoPlan>()
   const [downstream, setDownstream] = useState<Downstream>()
@@ -44,10 +46,29 @@ export function UndoDialog({ upload, doing, close }: Props) {
   async function undo() {
     if (plan === undefined) return
     close()
-    await doing.run('Undoing', () => api.uploads.undo(id, plan.digest, reason.trim()))
+    await doing.run(asks ? 'Asking' : 'Undoing', () =>
+      asks ? ask() : api.uploads.undo(id, plan.digest, reason.trim()),
+    )
+  }
+  /** In the conversation, where they are mentioned and so are told. */
+  async function ask() {
+    const { members } = await api.access.members(upload.workspace_id)
+    const reviewers = members.filter(({ role }) => role === 'reviewer' || role === 'admin').slice(0, 20)
+    const names = reviewers.map(({ display_name, user_id }) => `@${display_name ?? user_id}`)
+    await api.changes.comment(
+      { workspace: upload.workspace_id, number: upload.change! },
+      { body: `${names.join(' ')} Please undo this promotion: ${reason.trim()}` },
+    )
+    return api.uploads.find(id)
   }
   return (
-    <Dialog title="Undo this promotion" close={close}>
+    <Dialog title={asks ? 'Ask for an undo' : 'Undo this promotion'} close={close}>
+      {asks && (
+        <p>
+          {upload.may.undo.why} They are mentioned in the conversation, with your reason. This is what the
+          undo would do now:
+        </p>
+      )}
       <RefusalNote failure={failure} />
       {plan === undefined && failure === undefined && (
         <p className="muted">Checking every row that it wrote…</p>
@@ -102,7 +123,7 @@ export function UndoDialog({ upload, doing, close }: Props) {
           disabled={plan === undefined || reversed === 0 || reason.trim() === ''}
           onClick={undo}
         >
-          {plan === undefined ? 'Undo' : `Undo ${counted(reversed, 'row')}`}
+          {asks ? 'Ask' : plan === undefined ? 'Undo' : `Undo ${counted(reversed, 'row')}`}
         </button>
       </div>
     </Dialog>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Dataset, PlanAction, Totals } from '../../api/upload-types.ts'
 import { count } from '../../parts/format.ts'
+import type { PlanSpecial } from './plan-view.ts'
 
 export interface PlanFilter {
   readonly row_type: string | undefined
@@ -28,27 +29,50 @@ interface Props {
   /** Those of the columns that hold figures: only they change by an amount. */
   readonly figures: ReadonlySet<string>
   readonly dataset: Dataset | undefined
+  /** Views beside the rows of the plan, and which of them is shown. */
+  readonly specials: readonly (readonly [PlanSpecial, string])[]
+  readonly special: PlanSpecial | undefined
+  choose(special: PlanSpecial): void
   readonly aside: ReactNode
   /** What else can be chosen, at the end of the line. */
   readonly children?: ReactNode
 }
 
 /** A sentence whose words can be chosen. */
-export function PlanFilters({ filter, change, totals, columns, figures, dataset, aside, children }: Props) {
+export function PlanFilters({
+  filter,
+  change,
+  totals,
+  columns,
+  figures,
+  dataset,
+  specials,
+  special,
+  choose,
+  aside,
+  children,
+}: Props) {
   const actions = totals[filter.row_type ?? ''] ?? {}
   const types = dataset?.row_types.map(({ row_type }) => row_type).filter((type) => type in totals)
-  const updates = filter.action === 'update'
+  const updates = filter.action === 'update' && special === undefined
   return (
     <div className="filters">
       <span>Show</span>
       <select
         aria-label="Action"
-        value={filter.action ?? ''}
+        value={special ?? filter.action ?? ''}
         onChange={(event) => {
+          const chosen = specials.find(([one]) => one === event.target.value)
+          if (chosen) return choose(chosen[0])
           const action = (event.target.value || undefined) as PlanAction | undefined
           change({ ...filter, action, column: undefined, percent: undefined })
         }}
       >
+        {specials.map(([one, words]) => (
+          <option key={one} value={one}>
+            {words}
+          </option>
+        ))}
         <option value="">everything</option>
         {WORDS.map(([action, word]) => (
           <option key={action} value={action}>
@@ -56,20 +80,24 @@ export function PlanFilters({ filter, change, totals, columns, figures, dataset,
           </option>
         ))}
       </select>
-      <span>in</span>
-      <select
-        aria-label="Table"
-        value={filter.row_type}
-        onChange={(event) =>
-          change({ ...filter, row_type: event.target.value, column: undefined, percent: undefined })
-        }
-      >
-        {(types ?? Object.keys(totals)).map((type) => (
-          <option key={type} value={type}>
-            {tableOf(type, dataset)}
-          </option>
-        ))}
-      </select>
+      {special === undefined && (
+        <>
+          <span>in</span>
+          <select
+            aria-label="Table"
+            value={filter.row_type}
+            onChange={(event) =>
+              change({ ...filter, row_type: event.target.value, column: undefined, percent: undefined })
+            }
+          >
+            {(types ?? Object.keys(totals)).map((type) => (
+              <option key={type} value={type}>
+                {tableOf(type, dataset)}
+              </option>
+            ))}
+          </select>
+        </>
+      )}
       {updates && (
         <>
           <span>where</span>

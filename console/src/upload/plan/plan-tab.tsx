@@ -1,17 +1,20 @@
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Change } from '../../api/changes.ts'
-import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import type { Dataset, StalePlan, UploadDetail } from '../../api/upload-types.ts'
 import { RowThreads } from '../../changes/row-threads.tsx'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
-import { counted } from '../../parts/format.ts'
+import { count, counted, shortHash } from '../../parts/format.ts'
+import { Person } from '../../parts/person.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
+import { ConflictGrid } from './conflict-grid.tsx'
 import { ControlTotals } from './control-totals.tsx'
 import { columnsIn, phoneColumns, planColumns } from './plan-columns.tsx'
 import { PlanFilters } from './plan-filters.tsx'
 import { PlanSummary } from './plan-summary.tsx'
-import { usePlanView } from './plan-view.ts'
+import { type PlanSpecial, usePlanView } from './plan-view.ts'
+import { type Since, useSince } from './use-since.ts'
 import { useViewed } from './viewed.ts'
 
 const PAGE = 200
@@ -23,11 +26,14 @@ interface Props {
   readonly upload: UploadDetail
   readonly change: Change | undefined
   readonly dataset: Dataset | undefined
+  /** Undefined: production is as the plan saw it, or that is not known yet. */
+  readonly stale: StalePlan | undefined
 }
 
-export function PlanTab({ upload, change, dataset }: Props) {
+export function PlanTab(props: Props) {
+  const { upload } = props
   if (upload.plan_digest !== null && upload.plan_totals !== null) {
-    return <Planned key={upload.plan_digest} upload={upload} change={change} dataset={dataset} />
+    return <Planned key={upload.plan_digest} {...props} />
   }
   return (
     <div className="empty">
@@ -41,19 +47,27 @@ export function PlanTab({ upload, change, dataset }: Props) {
   )
 }
 
-function Planned({ upload, change, dataset }: Props) {
+function Planned({ upload, change, dataset, stale }: Props) {
   const { api } = useSession()
   const totals = upload.plan_totals ?? {}
-  const { filter, change: setFilter, line, isSplit, setSplit, showAll } = usePlanView(upload)
+  const since = useSince(upload, change)
+  const specials = specialsOf(stale, since)
+  const view = usePlanView(
+    upload,
+    specials.map(([one]) => one),
+  )
+  const { filter, change: setFilter, special, choose, line, isSplit, setSplit, showAll } = view
+  const approved = special === 'since' ? since?.digest : undefined
   const { row_type, action, column, percent } = filter
   const id = upload.upload_id
   const read = useCallback(
     (after: string | undefined) =>
       api.uploads.planRows(id, {
-        row_type,
+        row_type: approved === undefined ? row_type : undefined,
+        since: approved,
         ...(line === undefined
           ? {
-              action,
+              action: approved === undefined ? action : undefined,
               column,
               by_more_than: column !== undefined && percent !== undefined ? percent / 100 : undefined,
             }
@@ -61,7 +75,7 @@ function Planned({ upload, change, dataset }: Props) {
         limit: PAGE,
         after,
       }),
-    [api, id, row_type, action, column, percent, line],
+    [api, id, row_type, action, column, percent, line, approved],
   )
   const pages = usePages(read)
   const { reading } = upload
@@ -75,7 +89,7 @@ function Planned({ upload, change, dataset }: Props) {
   const known = offered[row_type ?? ''] ?? []
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
-  const mixed = action === undefined || line !== undefined
+  const mixed = action === undefined || line !== undefined || approved !== undefined
   const phone = useNarrow(560)
   const columns = useMemo(
     () => (phone ? phoneColumns(found, reading) : planColumns(found, reading, { mixed, isSplit })),
@@ -86,6 +100,7 @@ function Planned({ upload, change, dataset }: Props) {
     <>
       <PlanSummary upload={upload} />
       <ControlTotals upload={upload} />
+      {since && <SinceNote since={since} show={special === 'since' ? undefined : () => choose('since')} />}
       {line !== undefined && (
         <p className="note only-row" role="status">
           Only line {line} is shown.{' '}
@@ -101,7 +116,16 @@ function Planned({ upload, change, dataset }: Props) {
         columns={known}
         figures={figures}
         dataset={dataset}
-        aside={pages.begun ? shownRows(pages.count, pages.done) : 'loading…'}
+        specials={specials}
+        special={special}
+        choose={choose}
+        aside={
+          special === 'conflicts' || special === 'moved'
+            ? 'base, yours, theirs'
+            : pages.begun
+              ? shownRows(pages.count, pages.done)
+              : 'loading…'
+        }
       >
         {!phone && <LayoutChoice isSplit={isSplit} choose={setSplit} />}
         {row_type !== undefined && <Viewed digest={upload.plan_digest ?? ''} table={row_type} />}
@@ -112,18 +136,75 @@ function Planned({ upload, change, dataset }: Props) {
       {line !== undefined && row_type !== undefined && change !== undefined && (
         <RowThreads change={change} rowType={row_type} line={line} columns={known} />
       )}
-      <Grid
-        label="Rows of the plan"
-        columns={columns}
-        pages={pages}
-        rowHeight={phone ? 96 : 48}
-        measured={phone}
-        empty={<p>No rows match these filters.</p>}
-        toneOf={(row) =>
-          `${phone ? 'is-tall' : ''} ${row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : ''}`
-        }
-      />
+      {special === 'conflicts' || special === 'moved' ? (
+        <ConflictGrid upload={upload} onlyConflicts={special === 'conflicts'} />
+      ) : (
+        <Grid
+          label="Rows of the plan"
+          columns={columns}
+          pages={pages}
+          rowHeight={phone ? 96 : 48}
+          measured={phone}
+          empty={<p>No rows match these filters.</p>}
+          toneOf={(row) =>
+            `${phone ? 'is-tall' : ''} ${row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : ''}`
+          }
+        />
+      )}
     </>
+  )
+}
+
+/** What can be shown beside the rows of the plan, the most pressing first. */
+function specialsOf(stale: StalePlan | undefined, since: Since | undefined): [PlanSpecial, string][] {
+  const conflicts = stale === undefined ? 0 : stale.total - (stale.counts.other_cells ?? 0)
+  const changed = since === undefined ? 0 : changedIn(since)
+  return [
+    ...(conflicts > 0 ? [['conflicts', `conflicts (${count(conflicts)})`] as [PlanSpecial, string]] : []),
+    ...(stale !== undefined
+      ? [['moved', `rows changed in production (${count(stale.total)})`] as [PlanSpecial, string]]
+      : []),
+    ...(since !== undefined && changed > 0
+      ? [
+          ['since', `changed since ${since.isOwn ? 'your' : 'the last'} approval (${count(changed)})`] as [
+            PlanSpecial,
+            string,
+          ],
+        ]
+      : []),
+  ]
+}
+
+function changedIn({ rows: { different, added, in_production, gone } }: Since): number {
+  return different + added + in_production + gone
+}
+
+function SinceNote({ since, show }: { since: Since; show: (() => void) | undefined }) {
+  const { same, different, added, in_production, gone } = since.rows
+  const parts = [
+    `${counted(same, 'row')} the same`,
+    different > 0 && `${count(different)} different`,
+    added > 0 && `${count(added)} not approved before`,
+    in_production > 0 && `${count(in_production)} in production already`,
+    gone > 0 && `${count(gone)} no longer written`,
+  ].filter(Boolean)
+  return (
+    <p className="note since-note" role="status">
+      Since{' '}
+      {since.isOwn ? (
+        'your approval'
+      ) : (
+        <>
+          the approval by <Person id={since.reviewer} />
+        </>
+      )}{' '}
+      of the plan <code>{shortHash(since.digest, 3)}</code>: {parts.join(', ')}.{' '}
+      {show && changedIn(since) > 0 && (
+        <button type="button" className="link" onClick={show}>
+          Show what changed
+        </button>
+      )}
+    </p>
   )
 }
 

@@ -3,8 +3,12 @@ import type { PlanAction, UploadDetail } from '../../api/upload-types.ts'
 import { useParameters } from '../../route.ts'
 import type { PlanFilter } from './plan-filters.tsx'
 
+/** Views beside the rows of the plan: what changed in production since (all of it, or conflicts only), and since an approval. */
+export type PlanSpecial = 'conflicts' | 'moved' | 'since'
+const SPECIALS: readonly string[] = ['conflicts', 'moved', 'since'] satisfies PlanSpecial[]
+
 /** Which rows of a plan are shown, and how: all of it is in the address, so that a link leads to the very view. */
-export function usePlanView(upload: UploadDetail) {
+export function usePlanView(upload: UploadDetail, offered: readonly PlanSpecial[]) {
   const [parameters, set] = useParameters()
   const first = useMemo(() => firstFilter(upload), [upload])
   const table = parameters.get('table')
@@ -12,11 +16,13 @@ export function usePlanView(upload: UploadDetail) {
   // Filters are those of the address if it names one of them.
   const isChosen = ['show', 'column', 'over'].some((name) => parameters.has(name)) || isTable
   const show = parameters.get('show')
+  // What a reviewer must not overlook comes first.
+  const special = offered.find((one) => (isChosen || parameters.has('line') ? show === one : one !== 'moved'))
   const over = parameters.get('over')
   const filter: PlanFilter = isChosen
     ? {
         row_type: isTable ? table : first.row_type,
-        action: show === null || show === 'all' ? undefined : (show as PlanAction),
+        action: show === null || show === 'all' || SPECIALS.includes(show) ? undefined : (show as PlanAction),
         column: parameters.get('column') ?? undefined,
         percent: over === null ? undefined : Number(over),
       }
@@ -24,6 +30,9 @@ export function usePlanView(upload: UploadDetail) {
   const row = /^(-?\d+)$/.exec(parameters.get('line') ?? '')?.[1]
   return {
     filter,
+    special,
+    choose: (chosen: PlanSpecial) =>
+      set({ show: chosen, column: undefined, over: undefined, line: undefined }),
     change: ({ row_type, action, column, percent }: PlanFilter) =>
       set({
         table: row_type,

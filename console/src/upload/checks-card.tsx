@@ -1,0 +1,56 @@
+import type { UploadChecks, UploadDetail } from '../api/upload-types.ts'
+import { useLiveQuery } from '../live/live.tsx'
+import { Chip, type Tone } from '../parts/chip.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { count, counted, milliseconds } from '../parts/format.ts'
+
+type Check = UploadChecks['checks'][number]
+
+const RESULTS: Record<Check['result'], { readonly tone: Tone; readonly word: string }> = {
+  passed: { tone: 'ok', word: 'passed' },
+  warning: { tone: 'held', word: 'warning' },
+  failed: { tone: 'bad', word: 'invalid' },
+  not_run: { tone: 'stale', word: 'not run' },
+}
+
+/** Each check with its result, how many lines it found, and the time that it took. */
+export function ChecksCard({ upload }: { upload: UploadDetail }) {
+  const { upload_id: id, plan_digest, staged_at, status } = upload
+  const { data, failure, loading } = useLiveQuery(
+    ['uploads', id, 'checks', status, staged_at, plan_digest],
+    (api) => api.uploads.checks(id),
+    { once: true },
+  )
+  return (
+    <section className="card side-card" aria-labelledby="checks-title">
+      <h2 id="checks-title">Checks</h2>
+      <FailureNote failure={failure} />
+      {loading && <p className="muted">Loading…</p>}
+      <ul className="checks">
+        {data?.checks.map((check) => (
+          <li key={check.check} title={check.rules.map(({ rule, lines }) => `${rule} ${lines}`).join(', ')}>
+            <span>{check.title}</span>
+            <Chip tone={RESULTS[check.result].tone}>{resultText(check)}</Chip>
+            <span className="took">{check.ms === null ? '' : timeText(check.ms)}</span>
+          </li>
+        ))}
+      </ul>
+      {data && (
+        <p className="tiny">
+          {data.read_ms !== null &&
+            `Read and checked line by line in ${milliseconds(data.read_ms)}; the checks without a time of their own are part of it. `}
+          {data.plan_ms !== null && `Planned in ${milliseconds(data.plan_ms)}.`}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function resultText({ result, invalid, warnings }: Check): string {
+  if (result === 'failed') return `${count(invalid)} ${RESULTS.failed.word}`
+  return result === 'warning' ? counted(warnings, 'warning') : RESULTS[result].word
+}
+
+function timeText(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : milliseconds(Math.round(ms))
+}
