@@ -39,7 +39,13 @@ import {
   VALIDATION_STATUSES,
 } from '../ingest/shapes.ts'
 import { exportProblems, listLeftOut, listRows } from '../ingest/staged-rows.ts'
-import { discardUpload, listUploads, requireUpload, type UploadStatus } from '../ingest/uploads.ts'
+import {
+  discardUpload,
+  listUploads,
+  requireUpload,
+  UPLOAD_PROBLEMS,
+  type UploadStatus,
+} from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { Digest, shape, Text, Type, Uuid } from '../kernel/schema.ts'
@@ -91,6 +97,11 @@ function readRoutes(api: Routes): void {
         Type.String({ description: 'one or several', examples: ['staged,planned'], maxLength: 200 }),
       ),
       waiting: Type.Optional(Type.Boolean({ description: 'only those that wait for a decision' })),
+      problem: Type.Optional(
+        Type.Enum([...UPLOAD_PROBLEMS], {
+          description: 'only planned ones with invalid lines, or whose promotion failed',
+        }),
+      ),
       limit: Limit,
       after: After,
     },

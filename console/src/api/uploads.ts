@@ -46,8 +46,9 @@ interface PlanRowsAsked {
 }
 
 interface UploadsAsked {
-  readonly status?: string
+  readonly status?: string | undefined
   readonly waiting?: boolean
+  readonly problem?: string | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
