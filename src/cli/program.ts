@@ -16,6 +16,7 @@ Start here:
   $ stagedoor init public.products products.xlsx  see what a file would change in a table of yours
   $ stagedoor ingest FILE --dataset ads --platform meta
   $ stagedoor change list --waiting       see what waits for a review
+  $ stagedoor status                     see what waits, runs and failed in every room
   $ stagedoor route register orders --on insert,update --columns id,status
   $ stagedoor worker --handlers ./jobs.ts  run jobs with handlers of yours
   $ stagedoor run playbook.yaml --set n=10 run a playbook and watch it
@@ -73,6 +74,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
   'Running and administration:': {
     start: async () => (await import('./start.ts')).startCommand(),
+    status: async () => (await import('./status.ts')).statusCommand(),
     worker: async () => (await import('./worker.ts')).workerCommand(),
     migrate: async () => (await import('./database.ts')).migrateCommand(),
     doctor: async () => (await import('./database.ts')).doctorCommand(),

@@ -1,14 +1,12 @@
-/** `stagedoor upload rows`, `distribution`, `downstream` and `history`: what the page of an upload shows beside its plan. */
+/** `stagedoor upload rows`, `distribution` and `downstream`: what the page of an upload shows beside its plan. */
 import pc from 'picocolors'
 import { readDownstream } from '../app/trace.ts'
-import { listEventsAbout } from '../events/outbox.ts'
 import { planDistribution } from '../ingest/plan.ts'
 import { type Distribution, type StagedRow, VALIDATION_STATUSES } from '../ingest/shapes.ts'
 import { listRows } from '../ingest/staged-rows.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import { integerFrom } from './arguments.ts'
-import { eventColumns } from './event.ts'
 import { formatCount, joinWords, plural } from './format.ts'
 import { type Column, nextPage, painter } from './terminal.ts'
 import { barText } from './text.ts'

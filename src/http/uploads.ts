@@ -45,7 +45,13 @@ import {
 } from '../ingest/shapes.ts'
 import { exportProblems, listLeftOut, listProblemKinds, listRows } from '../ingest/staged-rows.ts'
 import { listTimeline, TimelineEntry } from '../ingest/timeline.ts'
-import { discardUpload, listUploads, requireUpload, type UploadStatus } from '../ingest/uploads.ts'
+import {
+  discardUpload,
+  listUploads,
+  requireUpload,
+  UPLOAD_PROBLEMS,
+  type UploadStatus,
+} from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { Digest, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
@@ -99,6 +105,11 @@ function readRoutes(api: Routes): void {
         Type.String({ description: 'one or several', examples: ['staged,planned'], maxLength: 200 }),
       ),
       waiting: Type.Optional(Type.Boolean({ description: 'only those that wait for a decision' })),
+      problem: Type.Optional(
+        Type.Enum([...UPLOAD_PROBLEMS], {
+          description: 'only planned ones with invalid lines, or whose promotion failed',
+        }),
+      ),
       limit: Limit,
       after: After,
     },

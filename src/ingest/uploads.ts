@@ -74,9 +74,14 @@ export interface UploadFilter {
   readonly status?: readonly UploadStatus[] | undefined
   /** Only those that wait for a decision. */
   readonly waiting?: boolean | undefined
+  /** Only those whose plan was refused for its invalid lines, or whose promotion failed since it was planned. */
+  readonly problem?: UploadProblem | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
+
+export const UPLOAD_PROBLEMS = ['invalid', 'promotion'] as const
+export type UploadProblem = (typeof UPLOAD_PROBLEMS)[number]
 
 /** Newest first. `reading` is left out: it is large, and a list does not show it. */
 export async function listUploads(db: Queryable, filter: UploadFilter): Promise<Upload[]> {
@@ -84,12 +89,19 @@ export async function listUploads(db: Queryable, filter: UploadFilter): Promise<
     `select ${columnsOf(Upload, { as: { reading: 'null' } })} from iu_core.v_ingest_upload
       where ($1::uuid is null or workspace_id = $1) and ($2::text[] is null or status = any ($2))
         and ($3::uuid is null or upload_id < $3) and (not $4 or review_status = 'pending')
-      order by upload_id desc limit $5`,
+        and case $5::text
+              when 'invalid' then status = 'planned' and plan_refusal is not null
+              when 'promotion' then status = 'planned' and exists (
+                select from iu_core.ingest_promotion_failure f
+                 where f.upload_id = v_ingest_upload.upload_id and f.plan_digest = v_ingest_upload.plan_digest)
+              else true end
+      order by upload_id desc limit $6`,
     [
       filter.workspaceId ?? null,
       filter.status ?? null,
       filter.after ?? null,
       filter.waiting ?? false,
+      filter.problem ?? null,
       filter.limit,
     ],
   )

@@ -57,12 +57,9 @@ export interface FixtureState {
   /** Uploads by their status; only what the overview and the rail show of them. */
   uploads: FixtureUpload[]
   datasets: FixtureRow[]
-  overview: FixtureRow
-  /** Only what the overview shows of them. */
-  jobs: FixtureRow[]
-  executions: FixtureRow[]
-  search: { pending: number; failed: number }
-  unsearchable: FixtureRow[]
+  /** The figures of rooms; the gates of the overview are those above. */
+  rooms: FixtureRow[]
+  openIssues: number
   records: FixtureRow[]
   /** Of the one who is signed in. */
   rights: string[]
@@ -168,20 +165,8 @@ export function initialState(): FixtureState {
         has_clients: false,
       },
     ],
-    overview: {
-      uploads_today: 3,
-      promotions_today: 1,
-      last_promotion_at: null,
-      events_last_hour: 2,
-      oldest_waiting_job_at: null,
-      executions_today: 0,
-      oldest_running_execution_at: null,
-      units_today: 0,
-    },
-    jobs: [],
-    executions: [],
-    search: { pending: 0, failed: 0 },
-    unsearchable: [],
+    rooms: ROOM_NAMES.map((name) => room(name)),
+    openIssues: 0,
     records: [],
     rights: ['read', 'stage', 'operate'],
     people: {},
@@ -342,7 +327,10 @@ function answer(state: FixtureState, { method, path, query, cookie, csrf, sent }
   if (path === '/api/v1/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/v1/events')
     return { status: 200, body: { events: state.events, people: state.people, next: state.next } }
-  if (path === '/api/v1/overview') return { status: 200, body: state.overview }
+  if (path === '/api/v1/overview') {
+    const gates = state.gates.map((one) => ({ ...one, title: one.description, when_closed: 'It waits.' }))
+    return { status: 200, body: { rooms: state.rooms, gates, open_issues: state.openIssues } }
+  }
   if (path === '/api/v1/find') return { status: 200, body: { found: [] } }
   if (path === '/api/v1/uploads') {
     const wanted = query.get('status')?.split(',')
@@ -357,19 +345,8 @@ function answer(state: FixtureState, { method, path, query, cookie, csrf, sent }
   }
   if (path === '/api/v1/changes') return { status: 200, body: { changes: [], next: null, people: {} } }
   if (path === '/api/v1/staging') return listed('records', state.records, query)
-  if (path === '/api/v1/jobs') return listed('jobs', state.jobs.filter(matches('status', query)), query)
-  if (path === '/api/v1/executions')
-    return listed('executions', state.executions.filter(matches('status', query)), query)
-  if (path === '/api/v1/search/waiting') return { status: 200, body: state.search }
-  if (path === '/api/v1/search/dead-letters')
-    return { status: 200, body: { dead_letters: state.unsearchable } }
   if (path === '/api/v1/datasets') return { status: 200, body: { datasets: state.datasets } }
   return refusal(404, 'not_found', 'There is no such path')
-}
-
-function matches(field: string, query: URLSearchParams) {
-  const wanted = query.get(field)
-  return (row: FixtureRow) => wanted === null || row[field] === wanted
 }
 
 function listed(name: string, rows: FixtureRow[], query: URLSearchParams): Answer {
@@ -378,36 +355,25 @@ function listed(name: string, rows: FixtureRow[], query: URLSearchParams): Answe
   return { status: 200, body }
 }
 
-/** Dead, unless told otherwise. */
-export function job(id: number, kind: string, changes: FixtureRow = {}): FixtureRow {
-  return {
-    job_id: `0199a7c2-0000-7000-8000-2${String(id).padStart(11, '0')}`,
-    job_kind: kind,
-    status: 'dead',
-    attempts: 5,
-    last_error: 'ECONNREFUSED smtp',
-    finished_at: new Date(Date.now() - 7_200_000).toISOString(),
-    ...changes,
-  }
-}
+const ROOM_NAMES = [
+  'changes',
+  'uploads',
+  'records',
+  'promotions',
+  'units',
+  'events',
+  'consumers',
+  'jobs',
+  'executions',
+  'playbooks',
+  'search',
+]
 
-/** Running, unless told otherwise. */
-export function execution(id: number, playbook: string, changes: FixtureRow = {}): FixtureRow {
-  const at = new Date(Date.now() - 60_000).toISOString()
-  return {
-    execution_id: String(380609617270407000 + id),
-    playbook,
-    status: 'RUNNING',
-    last_node_name: 'fan_out',
-    error: null,
-    items: 10_000,
-    items_done: 8_702,
-    items_failed: 0,
-    start_time: at,
-    end_time: null,
-    created_at: at,
-    ...changes,
-  }
+/** With nothing in it, unless told otherwise. */
+export function room(name: string, changes: FixtureRow = {}): FixtureRow {
+  const rate = { count: 0, window_s: 3600, series: [0, 0] }
+  const figures = { count: 0, waiting: 0, running: 0, more: false, rate, oldest: null, trouble: [] }
+  return { room: name, ...figures, ...changes }
 }
 
 /** A marking that waits for approval, unless told otherwise. */

@@ -236,10 +236,14 @@ describe('the story of an upload', () => {
 
   test('the overview counts what is held and what was promoted', async () => {
     const page = await real.signIn('operator')
-    const stage = (name: string) =>
-      page.locator('.stage').filter({ has: page.getByRole('heading', { name }) })
-    await expect.poll(() => seen(stage('Production'))).toMatch(/\d+\s+rows? promoted/)
-    await expect.poll(() => seen(stage('Held'))).toMatch(/\d+\s+uploads?/)
+    const room = (name: string) => page.locator(`.room[aria-label="${name}"]`)
+    await expect.poll(() => seen(room('Promotions'))).toMatch(/[1-9]\d* promoted in 24 h/)
+    await expect.poll(() => seen(room('Promotions'))).toMatch(/[1-9]\d* can be undone/)
+    await expect.poll(() => seen(room('Uploads'))).toMatch(/[1-9]\d* not promoted/)
+    await room('Uploads')
+      .getByRole('link', { name: /not promoted/ })
+      .click()
+    await expect.poll(() => page.url()).toContain('/uploads?status=open')
     expect(await seen(page.locator('body'))).not.toMatch(/not built/i)
   })
 })

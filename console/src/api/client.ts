@@ -12,20 +12,7 @@ import { createRecordsApi, type RecordsApi } from './records.ts'
 import { createRequest } from './request.ts'
 import { createSearchApi, type SearchApi } from './search.ts'
 import { createSystemApi, type SystemApi } from './system.ts'
-import type {
-  DeadProjection,
-  EventPage,
-  Found,
-  Gates,
-  Health,
-  Jobs,
-  Me,
-  OverviewFacts,
-  Ready,
-  RecordedEvent,
-  SearchWaiting,
-  Trace,
-} from './types.ts'
+import type { EventPage, Found, Gates, Health, Me, Overview, Ready, RecordedEvent, Trace } from './types.ts'
 import { createUnitsApi, type UnitsApi } from './units.ts'
 import { createUploadsApi, type UploadsApi } from './uploads.ts'
 
@@ -51,10 +38,7 @@ export interface Api {
   trace(id: string): Promise<Trace>
   /** Anything by a part of its name, or by its id. */
   find(text: string): Promise<{ found: Found[] }>
-  overview(): Promise<OverviewFacts>
-  jobs(asked: { status?: Jobs['jobs'][number]['status']; limit: number }): Promise<Jobs>
-  searchWaiting(): Promise<SearchWaiting>
-  deadProjections(limit: number): Promise<{ dead_letters: DeadProjection[] }>
+  overview(): Promise<Overview>
   /** Follows what changes until the signal aborts or the server ends the stream. */
   live(listener: LiveListener, signal: AbortSignal): Promise<void>
   readonly changes: ChangesApi
@@ -96,9 +80,6 @@ export function createApi(token?: string): Api {
     trace: (id) => request(`/traces/${encodeURIComponent(id)}`),
     find: (text) => request(`/find?${query({ q: text })}`),
     overview: () => request('/overview'),
-    jobs: (asked) => request(`/jobs?${query(asked)}`),
-    searchWaiting: () => request('/search/waiting'),
-    deadProjections: (limit) => request(`/search/dead-letters?${query({ limit })}`),
     live: (listener, signal) => readLive(token, listener, signal),
     changes: createChangesApi(request),
     consumers: createConsumersApi(request),

@@ -6088,22 +6088,11 @@ export interface components {
             expires_at: string;
         };
         Overview: {
-            /** @description counted up to 10000 */
-            uploads_today: number;
-            /** @description counted up to 10000 */
-            promotions_today: number;
-            /** Format: date-time */
-            last_promotion_at: string | null;
-            /** @description counted up to 10000 */
-            events_last_hour: number;
-            /** Format: date-time */
-            oldest_waiting_job_at: string | null;
-            /** @description counted up to 10000 */
-            executions_today: number;
-            /** Format: date-time */
-            oldest_running_execution_at: string | null;
-            /** @description counted up to 10000 */
-            units_today: number;
+            /** @description in the order of the data; without those that you may not see */
+            rooms: components["schemas"]["RoomFigures"][];
+            gates: components["schemas"]["Gate"][];
+            /** @description that need a person */
+            open_issues: number;
         };
         OwnSession: {
             session_id: string;
@@ -7033,6 +7022,40 @@ export interface components {
             values?: string[];
             /** @description missing days, at most ten */
             days?: string[];
+        };
+        RoomFigures: {
+            /** @enum {unknown} */
+            room: "changes" | "uploads" | "records" | "promotions" | "units" | "events" | "consumers" | "jobs" | "executions" | "playbooks" | "search";
+            /** @description what is in the room and has not ended, or what is registered */
+            count: number;
+            /** @description counted up to 10000; of jobs up to 2000 of each kind */
+            waiting: number;
+            /** @description counted up to 10000; of jobs up to 2000 of each kind */
+            running: number;
+            /** @description there are more than were counted */
+            more: boolean;
+            rate: components["schemas"]["RoomFiguresRate"];
+            oldest: components["schemas"]["RoomFiguresOldest"];
+            trouble: components["schemas"]["RoomFiguresTrouble"][];
+        };
+        /** @description what has waited longest; of executions, what has run longest */
+        RoomFiguresOldest: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            at: string;
+        } | null;
+        RoomFiguresRate: {
+            /** @description what came or ended in the window */
+            count: number;
+            window_s: number;
+            /** @description the window in equal steps, oldest first; each counted up to 1000 */
+            series: number[];
+        } | null;
+        RoomFiguresTrouble: {
+            /** @enum {unknown} */
+            what: "changes_requested" | "invalid_uploads" | "failed_uploads" | "expiring_records" | "stale_plans" | "failed_promotions" | "deviating_units" | "drifted_units" | "failed_dispatches" | "failing_routes" | "dry_routes" | "dead_letters" | "paused_kinds" | "failed_executions" | "late_texts" | "failed_texts";
+            count: number;
         };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
@@ -10643,6 +10666,8 @@ export interface operations {
                 status?: string;
                 /** @description only those that wait for a decision */
                 waiting?: boolean;
+                /** @description only planned ones with invalid lines, or whose promotion failed */
+                problem?: "invalid" | "promotion";
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;

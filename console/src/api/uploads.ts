@@ -56,8 +56,9 @@ interface StaleAsked {
 }
 
 interface UploadsAsked {
-  readonly status?: string
+  readonly status?: string | undefined
   readonly waiting?: boolean
+  readonly problem?: string | undefined
   readonly limit: number
   readonly after?: string | undefined
 }

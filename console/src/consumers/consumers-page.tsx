@@ -7,9 +7,9 @@ import { Card } from '../parts/card.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
-import { type Column, ListTable } from '../parts/list.tsx'
+import { type Column, Filters, ListTable, useFilters } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
-import { RoomTabs, StateChip } from './state.tsx'
+import { hasState, RoomTabs, STATE_FILTER, type State, StateChip } from './state.tsx'
 import './consumers.css'
 
 /** Which events start which jobs. */
@@ -121,7 +121,7 @@ export function sourceOf({ sql_event, source_schema, source_table }: EventRoute)
   return source_table === null ? sql_event : `${sql_event} of ${source_schema}.${source_table}`
 }
 
-function List<Row>({
+function List<Row extends { readonly state: State }>({
   title,
   query,
   columns,
@@ -134,14 +134,20 @@ function List<Row>({
   keyOf(row: Row): string
   empty: ReactNode
 }) {
+  const { state } = useFilters(['state'])
+  const rows = query.data?.filter((row) => hasState(state, row.state))
   return (
-    <Card id="list" title={title} aside={query.data && <span className="tiny">{query.data.length}</span>}>
-      <FailureNote failure={query.failure} />
-      {query.loading && <p className="empty">Loading…</p>}
-      {query.data?.length === 0 && empty}
-      {query.data !== undefined && query.data.length > 0 && (
-        <ListTable label={title} columns={columns} rows={query.data} keyOf={keyOf} />
-      )}
-    </Card>
+    <>
+      <Filters filters={[STATE_FILTER]} />
+      <Card id="list" title={title} aside={rows && <span className="tiny">{rows.length}</span>}>
+        <FailureNote failure={query.failure} />
+        {query.loading && <p className="empty">Loading…</p>}
+        {query.data?.length === 0 && empty}
+        {query.data?.length !== 0 && rows?.length === 0 && <p className="empty">None has this status.</p>}
+        {rows !== undefined && rows.length > 0 && (
+          <ListTable label={title} columns={columns} rows={rows} keyOf={keyOf} />
+        )}
+      </Card>
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import { Chip, type Tone } from '../parts/chip.tsx'
+import type { Filter } from '../parts/list.tsx'
 
-type State = 'disabled' | 'dry_run' | 'reviewed' | 'active'
+export type State = 'disabled' | 'dry_run' | 'reviewed' | 'active'
 
 const STATES: Record<State, { tone: Tone; word: string }> = {
   disabled: { tone: 'stale', word: 'disabled' },
@@ -12,6 +13,21 @@ const STATES: Record<State, { tone: Tone; word: string }> = {
 /** Of a route or a consumer. */
 export function StateChip({ state }: { state: State }) {
   return <Chip tone={STATES[state].tone}>{STATES[state].word}</Chip>
+}
+
+export const STATE_FILTER: Filter = {
+  name: 'state',
+  label: 'Status',
+  options: [
+    ['active', 'active'],
+    ['dry_run', 'in dry run'],
+    ['disabled', 'disabled'],
+  ],
+}
+
+/** What was reviewed stays in its dry run until it is activated. */
+export function hasState(asked: string | undefined, state: State): boolean {
+  return asked === undefined || asked === (state === 'reviewed' ? 'dry_run' : state)
 }
 
 /** Both belong to one room: routes make events, consumers make jobs of them. */

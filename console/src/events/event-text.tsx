@@ -1,6 +1,6 @@
 /** Events in words: what happened, what it is about, and the fields that fit in a line. */
 import type { RecordedEvent } from '../api/types.ts'
-import { labelOf } from '../overview/gates.ts'
+import { gateLabel } from '../gates.ts'
 import { shortId, useNames } from '../people.ts'
 
 const EVENT_TEXTS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export function EventSubject({ event }: { event: RecordedEvent }) {
   const id = event.event_subject_ref
   if (!id) return null
   const name = event.event_type.startsWith('ingestion_') ? names[id] : undefined
-  if (event.event_type === 'gate_changed') return <span title={id}>{labelOf(id)}</span>
+  if (event.event_type === 'gate_changed') return <span title={id}>{gateLabel(id)}</span>
   const execution = /^execution:(\d+)$/.exec(id)?.[1]
   if (execution !== undefined) return <a href={`/executions/${execution}`}>execution {execution}</a>
   if (event.event_type.startsWith('record_'))

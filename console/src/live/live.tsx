@@ -14,6 +14,8 @@ import type { Polled } from './use-polled.ts'
 
 /** A room of the console; the first element of every query key. The server names the rooms that changed by these names. */
 export type Room =
+  /** Shows something of every room, so that every change is one of it. */
+  | 'overview'
   | 'changes'
   | 'uploads'
   | 'records'
@@ -75,7 +77,11 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     () =>
       follow(api, setConnected, (rooms) => {
         for (const listener of listeners) listener()
-        queries.invalidateQueries(rooms && { predicate: ({ queryKey }) => rooms.has(String(queryKey[0])) })
+        queries.invalidateQueries(
+          rooms && {
+            predicate: ({ queryKey }) => queryKey[0] === 'overview' || rooms.has(String(queryKey[0])),
+          },
+        )
       }),
     [api, queries, listeners],
   )

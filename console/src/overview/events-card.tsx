@@ -10,7 +10,7 @@ import { useSession } from '../session/session.tsx'
 export function EventsCard({ events }: { events: Polled<EventPage> }) {
   const page = events.data
   return (
-    <Card id="events" title="Latest events" aside={page && <span className="tiny">{howMany(page)}</span>}>
+    <Card id="events" title="Just happened" aside={page && <span className="tiny">{howMany(page)}</span>}>
       <FailureNote failure={events.failure} />
       {page === undefined && <p className="empty">Loading…</p>}
       {page?.events.length === 0 && <NoEvents />}

@@ -1,7 +1,8 @@
+import type { ReactNode } from 'react'
+import type { Overview } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
 import type { PendingWork } from '../live/pending-work.tsx'
 import type { Polled } from '../live/use-polled.ts'
-import { type DeadKind, deadKinds, type Work } from '../live/work.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
@@ -11,6 +12,7 @@ import { Person } from '../parts/person.tsx'
 import { RecordLine } from '../records/record-line.tsx'
 import { useSession } from '../session/session.tsx'
 import { planText, sinceOf } from '../upload/state.ts'
+import { troubleText } from './rooms.ts'
 
 const SHOWN = 6
 
@@ -24,10 +26,10 @@ interface Need {
 /** Everything that waits for a person to act. */
 export function NeedsCard({
   pendingWork,
-  work,
+  overview,
 }: {
   pendingWork: Polled<PendingWork>
-  work: Work | undefined
+  overview: Overview | undefined
 }) {
   const { me } = useSession()
   const needs = pendingWork.data === undefined ? [] : needsIn(pendingWork.data, me.actor)
@@ -35,13 +37,12 @@ export function NeedsCard({
     ({ owner_actor, four_eyes }) => !(four_eyes && owner_actor === me.actor),
   )
   const ownInReview = pendingWork.data === undefined ? 0 : inReviewOf(pendingWork.data, me.actor)
-  const dead = work === undefined ? [] : deadKinds(work.dead)
-  const all = needs.length + records.length + dead.length
   const lines = [
     ...needs.map((need) => <Line key={need.upload.upload_id} {...need} />),
     ...records.map((record) => <RecordLine key={record.staging_record_id} record={record} />),
-    ...dead.map((kind) => <DeadLine key={kind.kind} {...kind} />),
+    ...(overview === undefined ? [] : operations(overview)),
   ]
+  const all = lines.length
   return (
     <Card
       id="needs"
@@ -59,7 +60,9 @@ export function NeedsCard({
       <FailureNote failure={pendingWork.failure} />
       {all === 0 && (
         <p className="empty">
-          {pendingWork.data === undefined ? 'Loading…' : 'Nothing needs your attention.'}
+          {pendingWork.data === undefined
+            ? 'Loading…'
+            : 'Nothing needs your attention. What waits for a decision, failed or is closed is listed here.'}
         </p>
       )}
       <ul className="lines">{lines.slice(0, SHOWN)}</ul>
@@ -111,26 +114,90 @@ function Line({ upload, tone, action, about }: Need) {
   )
 }
 
-function DeadLine({ kind, jobs, newest }: DeadKind) {
+/** What no upload and no record shows: closed gates, open issues, dead letters and everything else that failed. */
+function operations({ gates, open_issues, rooms }: Overview): ReactNode[] {
+  const closed = gates.filter(({ open }) => !open)
+  return [
+    ...closed.map(({ gate, title, when_closed }) => (
+      <Act
+        key={gate}
+        href="/health#gates"
+        tone="held"
+        action="gate closed"
+        title={title}
+        about={when_closed}
+      />
+    )),
+    ...(open_issues === 0
+      ? []
+      : [
+          <Act
+            key="issues"
+            href="/health#issues"
+            tone="bad"
+            action="issue"
+            title={counted(open_issues, 'open issue')}
+            about="Stagedoor says what is wrong and what to do about it."
+          />,
+        ]),
+    ...rooms.flatMap(({ room, trouble }) =>
+      trouble
+        .filter(({ what }) => !SHOWN_BY_ITSELF.has(what))
+        .map((one) => {
+          const { tone, text, href } = troubleText(one)
+          return (
+            <Act key={one.what} href={href} tone={tone} action={room} title={text} about={ADVICE[one.what]} />
+          )
+        }),
+    ),
+  ]
+}
+
+type What = Overview['rooms'][number]['trouble'][number]['what']
+
+/** These uploads and records have a line of their own. */
+const SHOWN_BY_ITSELF: ReadonlySet<What> = new Set([
+  'invalid_uploads',
+  'expiring_records',
+  'changes_requested',
+])
+
+const ADVICE: Partial<Record<What, string>> = {
+  failed_uploads: 'The page of each says why. Upload the file again once it is corrected.',
+  stale_plans: 'Production changed since the plan. Plan again; then the review begins anew.',
+  failed_promotions: 'The page of each says why. Nothing was written.',
+  deviating_units: 'The checker says what each lacks.',
+  drifted_units: 'Look whether the text still holds, and edit it.',
+  failed_dispatches: 'The page of each consumer lists its failures.',
+  failing_routes: 'The page of each route has the reason.',
+  dry_routes: 'Look at the evidence and activate them, or disable them.',
+  dead_letters: 'Fix the cause, then replay them.',
+  paused_kinds: 'Their jobs wait until somebody resumes them.',
+  failed_executions: 'Look at the failed step; an execution can be run again from there.',
+  late_texts: 'Is a worker of search running?',
+  failed_texts: 'The page of search has the reason; there they are tried again.',
+}
+
+interface ActProps {
+  readonly href: string
+  readonly tone: Tone
+  readonly action: string
+  readonly title: string
+  readonly about: string | undefined
+}
+
+function Act({ href, tone, action, title, about }: ActProps) {
   return (
     <li>
       <span className="line-state">
-        <Chip tone="bad">failed job</Chip>
+        <Chip tone={tone}>{action}</Chip>
       </span>
       <span className="line-text">
-        <a href="#jobs">
-          <b>
-            {kind}
-            {jobs.length > 1 && ` × ${jobs.length}`}
-          </b>
+        <a href={href}>
+          <b>{title}</b>
         </a>
-        <span className="muted">{newest.last_error ?? 'failed every attempt'}</span>
+        {about && <span className="muted">{about}</span>}
       </span>
-      {newest.finished_at && (
-        <span className="line-when">
-          <Ago at={newest.finished_at} />
-        </span>
-      )}
     </li>
   )
 }

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../api/failure.ts'
 import type { SentUpload } from '../api/send-file.ts'
-import { STAGING_WRITES } from '../overview/gates.ts'
+import { STAGING_WRITES } from '../gates.ts'
 import { Choice } from '../parts/choice.tsx'
 import { bytes } from '../parts/format.ts'
 import { Meter } from '../parts/meter.tsx'

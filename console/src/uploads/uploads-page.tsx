@@ -1,13 +1,12 @@
 import { useState } from 'react'
-import type { Api } from '../api/client.ts'
-import { asFailure, type Failure } from '../api/failure.ts'
 import type { Me } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { useSearchKey } from '../frame/search-key.ts'
-import { usePolled } from '../live/use-polled.ts'
-import { STAGING_WRITES } from '../overview/gates.ts'
+import { STAGING_WRITES } from '../gates.ts'
+import { useLivePages, useLiveQuery } from '../live/live.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { type Filter, Filters, useFilters } from '../parts/list.tsx'
 import { useSession } from '../session/session.tsx'
 import { NoUploads } from './no-uploads.tsx'
 import { UploadForm } from './upload-form.tsx'
@@ -15,22 +14,55 @@ import { UploadTable } from './upload-table.tsx'
 import { useDroppedFile } from './use-dropped-file.ts'
 import './uploads.css'
 
-const NEWEST = 50
-const readGates = (api: Api) => api.gates()
-const readNewest = (api: Api) => api.uploads.list({ limit: NEWEST })
+const PAGE = 50
+const FILTERS: readonly Filter[] = [
+  {
+    name: 'status',
+    label: 'Status',
+    options: [
+      ['open', 'not promoted yet'],
+      ['reading', 'being read'],
+      ['planned', 'planned'],
+      ['promoted', 'promoted'],
+      ['undone', 'undone'],
+      ['failed', 'failed'],
+      ['discarded', 'discarded'],
+      ['expired', 'expired'],
+    ],
+  },
+  {
+    name: 'problem',
+    label: 'Problem',
+    options: [
+      ['invalid', 'with lines to repair'],
+      ['promotion', 'promotion failed, or plan stale'],
+    ],
+  },
+]
+/** Several states of an upload are one question. */
+const OPEN = 'reading,staged,planned'
 
 export function UploadsPage() {
   const [file, setFile] = useState<File>()
   const { me } = useSession()
-  const gates = usePolled(readGates)
+  const gates = useLiveQuery(['health', 'gates'], (api) => api.gates())
   const closed = gates.data?.gates.some(({ gate, open }) => gate === STAGING_WRITES && !open) ?? false
   const mayUpload = me.workspaces.some(({ rights }) => rights.includes('stage'))
   const over = useDroppedFile(setFile)
-  const newest = usePolled(readNewest)
-  const older = useOlder(newest.data?.next ?? undefined)
+  const { status, problem } = useFilters(['status', 'problem'])
+  const pages = useLivePages<Upload>(['uploads', 'list', status, problem], async (api, after) => {
+    const { uploads, next } = await api.uploads.list({
+      status: status === 'open' ? OPEN : status,
+      problem,
+      limit: PAGE,
+      after,
+    })
+    return { rows: uploads, next }
+  })
+  const isFiltered = (status ?? problem) !== undefined
   const [text, setText] = useState('')
   const search = useSearchKey()
-  const all = [...(newest.data?.uploads ?? []), ...older.uploads]
+  const all = pages.rows
   const shown = all.filter((upload) => upload.file_name.toLowerCase().includes(text.trim().toLowerCase()))
   return (
     <>
@@ -58,14 +90,22 @@ export function UploadsPage() {
             </label>
           )}
         </header>
-        <FailureNote failure={newest.failure ?? older.failure} />
-        {newest.data === undefined && newest.failure === undefined && <p className="empty">Loading…</p>}
-        {newest.data !== undefined && all.length === 0 && <NoUploads mayUpload={mayUpload} />}
+        <Filters filters={FILTERS} />
+        <FailureNote failure={pages.failure} />
+        {pages.loading && <p className="empty">Loading…</p>}
+        {!pages.loading &&
+          pages.failure === undefined &&
+          all.length === 0 &&
+          (isFiltered ? (
+            <p className="empty">No upload meets the filters.</p>
+          ) : (
+            <NoUploads mayUpload={mayUpload} />
+          ))}
         {all.length > 0 && shown.length === 0 && <p className="empty">No upload matches “{text}”.</p>}
         {shown.length > 0 && <UploadTable uploads={shown} />}
-        {older.next !== undefined && (
+        {pages.more && (
           <div className="card-foot">
-            <button type="button" className="button" onClick={older.more}>
+            <button type="button" className="button" disabled={pages.loadingMore} onClick={pages.more}>
               Show older uploads
             </button>
           </div>
@@ -88,22 +128,4 @@ function OnlyLooks({ me }: { me: Me }) {
       </p>
     </div>
   )
-}
-
-/** What is older than the newest page; it does not change by itself, so it is read once. */
-function useOlder(first: string | undefined) {
-  const { api } = useSession()
-  const [uploads, setUploads] = useState<Upload[]>([])
-  const [next, setNext] = useState<string | null>()
-  const [failure, setFailure] = useState<Failure>()
-  async function more() {
-    try {
-      const page = await api.uploads.list({ limit: NEWEST, after: next ?? first })
-      setUploads((before) => [...before, ...page.uploads])
-      setNext(page.next)
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-    }
-  }
-  return { uploads, next: next === null ? undefined : (next ?? first), more, failure }
 }
