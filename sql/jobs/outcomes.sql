@@ -37,10 +37,11 @@ begin
     insert into iu_core.job_history (
       job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id,
       idempotency_key, source_ref, target_ref, payload_ref, safe_payload, result, workspace_id, correlation_id,
-      causation_event_id, causation_depth, actor, actor_via, last_error)
+      causation_event_id, causation_depth, actor, actor_via, last_error, attempt_errors)
     select d.job_id, d.job_kind, d.executor, 'completed', d.priority, d.attempts, d.crashes, d.replays, d.enqueued_at, d.started_at,
            p_worker, d.idempotency_key, d.source_ref, d.target_ref, d.payload_ref, d.safe_payload, d.result, d.workspace_id,
-           d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error
+           d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error,
+           d.attempt_errors
       from done d
     returning job_id;
   perform iu_core.fn_job_release_slots(p_worker, p_jobs);
@@ -146,15 +147,16 @@ begin
                   when f.fatal or not f.crashed and q.attempts >= k.max_attempts
                     or f.crashed and q.crashes + 1 >= k.max_crashes then 'dead'
                   else 'retry' end as outcome,
+             iu_core.fn_job_attempt_errors(q, f) as attempt_errors,
              clock_timestamp() + least(k.max_backoff, k.backoff * power(2, least(case when f.crashed then q.crashes else q.attempts - 1 end, 29)))
                * (0.75 + random() / 2) as again
-        from unnest(p_failures) f
+        from unnest(p_failures) as f
         join iu_core.job_queue q on q.job_id = f.job_id
         join iu_core.job_kind k on k.job_kind = q.job_kind
         left join iu_core.job_cancellation c on c.job_id = q.job_id and c.worker_id = q.leased_by
     ), retried as (
       update iu_core.job_queue q
-         set leased_by = null, begun = false, last_error = e.error,
+         set leased_by = null, begun = false, last_error = e.error, attempt_errors = e.attempt_errors,
              attempts = e.attempts, crashes = e.crashes, process_after = e.again
         from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id
       returning q.job_id, q.process_after
@@ -164,26 +166,40 @@ begin
       insert into iu_core.job_dead_letter (
         job_id, job_kind, executor, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id, idempotency_key,
         source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth,
-        actor, actor_via, last_error)
+        actor, actor_via, last_error, attempt_errors)
       select (e.q).job_id, (e.q).job_kind, (e.q).executor, (e.q).priority, e.attempts,
              e.crashes, (e.q).replays, (e.q).enqueued_at, (e.q).started_at,
              (e.q).leased_by, (e.q).idempotency_key, (e.q).source_ref, (e.q).target_ref, (e.q).payload_ref, (e.q).safe_payload,
              (e.q).workspace_id, (e.q).correlation_id, (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor,
-             (e.q).actor_via, e.error
+             (e.q).actor_via, e.error, e.attempt_errors
         from ended e where e.outcome = 'dead'
     ), cancelled as (
       insert into iu_core.job_history (
         job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id,
         idempotency_key, source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id,
-        causation_event_id, causation_depth, actor, actor_via, last_error, ended_by)
+        causation_event_id, causation_depth, actor, actor_via, last_error, ended_by, attempt_errors)
       select (e.q).job_id, (e.q).job_kind, (e.q).executor, 'cancelled', (e.q).priority, e.attempts, e.crashes,
              (e.q).replays, (e.q).enqueued_at, (e.q).started_at, (e.q).leased_by, (e.q).idempotency_key, (e.q).source_ref,
              (e.q).target_ref, (e.q).payload_ref, (e.q).safe_payload, (e.q).workspace_id, (e.q).correlation_id,
-             (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor, (e.q).actor_via, coalesce(e.reason, e.error), e.requested_by
+             (e.q).causation_event_id, (e.q).causation_depth, (e.q).actor, (e.q).actor_via, coalesce(e.reason, e.error), e.requested_by,
+             e.attempt_errors
         from ended e where e.outcome = 'cancelled'
     )
     select (e.q).job_id, e.outcome, r.process_after from ended e left join retried r on r.job_id = (e.q).job_id;
 end $$;
+
+-- The errors of a job with that of the attempt that failed now: the last twenty, each up to 2000 characters. Replays begin to count
+-- attempts anew, so each error says after how many. Internal.
+create or replace function iu_core.fn_job_attempt_errors(p_job iu_core.job_queue, p_failure iu_core.job_failure) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when jsonb_array_length(p_job.attempt_errors) >= 20 then p_job.attempt_errors - 0
+              else coalesce(p_job.attempt_errors, '[]') end
+         || jsonb_build_array(jsonb_build_object(
+              'attempt', p_job.attempts, 'replay', p_job.replays, 'crashed', p_failure.crashed, 'error', left(p_failure.error, 2000),
+              'worker_id', p_job.leased_by, 'started_at', p_job.started_at, 'failed_at', clock_timestamp()))
+$$;
 
 -- Frees the limit slots of jobs that a worker no longer has, and ends the hold of a suspect on its worker. Ends released jobs
 -- that have a cancel request. Usually there is nothing to do: only kinds with a limit are counted. Internal.

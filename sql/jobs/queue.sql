@@ -103,7 +103,7 @@ begin
            j.idempotency_key, j.source_ref, j.target_ref, j.payload_ref, j.safe_payload,
            coalesce(j.workspace_id, case when j.causation_event_id is null then c.workspace_id else e.workspace_id end),
            coalesce(j.correlation_id, e.correlation_id, c.correlation_id), coalesce(j.causation_event_id, c.event_id),
-           coalesce(e.causation_depth, c.depth), v_actor, null, null, null, false)::iu_core.job_queue order by t.position), '{}')
+           coalesce(e.causation_depth, c.depth), v_actor, null, null, null, false, null)::iu_core.job_queue order by t.position), '{}')
     into v_jobs
     from iu_core.fn_event_cause() c,
          jsonb_array_elements(p_jobs) with ordinality as t (value, position),
@@ -200,12 +200,12 @@ begin
     insert into iu_core.job_queue (
       job_id, job_kind, executor, priority, process_after, enqueued_at, replays, lease_epoch, idempotency_key, source_ref,
       target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth, actor,
-      actor_via, last_error, fair_key)
+      actor_via, last_error, attempt_errors, fair_key)
     -- A new range of epochs after each replay, so that a lease from before the replay is invalid.
     select d.job_id, d.job_kind, d.executor, d.priority, clock_timestamp(), d.enqueued_at, d.replays + 1,
            (d.replays + 1) * 1000000, d.idempotency_key, d.source_ref, d.target_ref, d.payload_ref, d.safe_payload,
            d.workspace_id, d.correlation_id, d.causation_event_id, d.causation_depth, d.actor, d.actor_via, d.last_error,
-           iu_core.fn_job_fair_key(k.fair_by, d.source_ref, d.target_ref, d.payload_ref)
+           d.attempt_errors, iu_core.fn_job_fair_key(k.fair_by, d.source_ref, d.target_ref, d.payload_ref)
       from dead d join iu_core.job_kind k on k.job_kind = d.job_kind
     returning job_id;
   perform pg_notify('stagedoor_jobs', k)
@@ -322,7 +322,7 @@ begin
          set process_after = greatest(
                case v_kind.key_mode when 'debounce' then least(v_after, q.enqueued_at + v_kind.max_debounce) else v_after end,
                case when q.started_at is not null then q.process_after end),
-             executor = coalesce(p_job.executor, 'PG_worker'), attempts = 0, last_error = null,
+             executor = coalesce(p_job.executor, 'PG_worker'), attempts = 0, last_error = null, attempt_errors = null,
              priority = coalesce(p_job.priority, 0::smallint), source_ref = p_job.source_ref, target_ref = p_job.target_ref,
              payload_ref = p_job.payload_ref, safe_payload = coalesce(p_job.safe_payload, '{}'),
              workspace_id = case when v_kind.key_mode = 'replace' or q.workspace_id = p_job.workspace_id then p_job.workspace_id end,
@@ -402,10 +402,11 @@ as $$
   insert into iu_core.job_history (
     job_id, job_kind, executor, outcome, priority, attempts, crashes, replays, enqueued_at, started_at, idempotency_key,
     source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth,
-    actor, actor_via, last_error, ended_by)
+    actor, actor_via, last_error, ended_by, attempt_errors)
   select job_id, job_kind, executor, 'cancelled', priority, attempts, crashes, replays, enqueued_at, started_at,
          idempotency_key, source_ref, target_ref, payload_ref, safe_payload, workspace_id, correlation_id,
-         causation_event_id, causation_depth, actor, actor_via, coalesce(left(p_reason, 2000), last_error), p_by
+         causation_event_id, causation_depth, actor, actor_via, coalesce(left(p_reason, 2000), last_error), p_by,
+         attempt_errors
     from removed
 $$;
 

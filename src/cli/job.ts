@@ -7,6 +7,7 @@ import {
   cancelJob,
   enqueue,
   findJob,
+  type JobDetail,
   type JobKind,
   type JobRecord,
   type JobStatus,
@@ -215,7 +216,7 @@ async function hasNoWorker(client: Client, job: JobRecord): Promise<boolean> {
   return !(await hasLiveWorker(client, job.job_kind, job.executor))
 }
 
-function printJob(output: Output, job: JobRecord, unclaimed: boolean): void {
+function printJob(output: Output, job: JobDetail, unclaimed: boolean): void {
   const { job_id: id, status } = job
   const through = job.actor_via ? ` (through ${job.actor_via})` : ''
   output.line(`${paintStatus(statusOf(job))}  ${pc.bold(job.job_kind)}`)
@@ -238,7 +239,11 @@ function printJob(output: Output, job: JobRecord, unclaimed: boolean): void {
     ['event', job.causation_event_id],
     ['result', job.result !== null && JSON.stringify(job.result)],
   ])
-  if (job.last_error !== null) {
+  // The last of them is what is shown as the error of the job, unless it was cancelled with a reason.
+  const [latest] = job.attempt_errors.slice(-1)
+  const isShown = latest === undefined || latest.error !== job.last_error
+  if (job.attempt_errors.length > 0) printAttemptErrors(output, job)
+  if (job.last_error !== null && isShown) {
     const error = printable(job.last_error)
     // What has ended well since is history.
     output.line(`\n${status === 'completed' ? pc.dim(`An earlier attempt: ${error}`) : pc.red(error)}`)
@@ -249,6 +254,21 @@ function printJob(output: Output, job: JobRecord, unclaimed: boolean): void {
     (status === 'waiting' || status === 'running') && ['Cancel it', `stagedoor job cancel ${id}`],
     job.correlation_id !== null && ['See what it came from and what came of it', `stagedoor trace ${id}`],
   )
+}
+
+function printAttemptErrors(output: Output, { attempt_errors, status }: JobDetail): void {
+  output.heading(attempt_errors.length === 20 ? 'The last 20 attempts that failed' : 'Attempts that failed')
+  for (const { attempt, replay, crashed, error, failed_at } of attempt_errors) {
+    const what = joinWords([
+      crashed ? 'its worker died' : `attempt ${attempt}`,
+      replay > 0 && `after ${replay === 1 ? 'a replay' : `${replay} replays`}`,
+      formatRelativeTime(new Date(failed_at)),
+    ])
+    output.dim(`  ${what}`)
+    const text = printable(error).replaceAll('\n', '\n    ')
+    // What has ended well since is history.
+    output.line(`    ${status === 'completed' ? pc.dim(text) : pc.red(text)}`)
+  }
 }
 
 const RUN_A_HANDLER: NextStep = ['Run a handler of yours for it', 'stagedoor worker --handlers ./jobs.ts']

@@ -14,6 +14,7 @@ import {
 import {
   DeadLetterGroup,
   JOB_STATUSES,
+  JobDetail,
   JobKind,
   JobRecord,
   JobStatistics,
@@ -121,8 +122,8 @@ export const jobRoutes = routes('jobs', (api) => {
 
   api.get('/:id', {
     operationId: 'getJob',
-    summary: 'One job, wherever it is now',
-    answer: JobRecord,
+    summary: 'One job, wherever it is now, with what its failed attempts said',
+    answer: JobDetail,
     problems: [404],
     handle: (request) => request.transaction((client) => requireJob(client, request.params.id)),
   })

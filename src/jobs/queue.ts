@@ -2,9 +2,9 @@
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
-import { JobKind, type JobRecord, type KindSettings } from './shapes.ts'
+import { type JobDetail, JobKind, type JobRecord, type KindSettings } from './shapes.ts'
 
-export type { Job, JobKind, JobRecord, KindSettings } from './shapes.ts'
+export type { AttemptError, Job, JobDetail, JobKind, JobRecord, KindSettings } from './shapes.ts'
 
 /** What a producer gives. The names are those of the columns; all but the kind have defaults. */
 export interface NewJob {
@@ -64,19 +64,21 @@ const SHARED = `job_kind, executor, idempotency_key, source_ref, target_ref, pay
   correlation_id, causation_event_id, causation_depth, actor, actor_via, workspace_id, enqueued_at, started_at, attempts, crashes,
   replays, last_error`
 
+const deadLetters = (columns: string) => `select job_id, ${columns}, null::timestamptz as process_after,
+  failed_at as finished_at, worker_id, null::jsonb as result, 'dead' as status from iu_core.job_dead_letter`
+
 /** Dead letters in the columns of a job. */
-export const DEAD_LETTERS = `select job_id, ${SHARED}, null::timestamptz as process_after, failed_at as finished_at, worker_id,
-  null::jsonb as result, 'dead' as status from iu_core.job_dead_letter`
+export const DEAD_LETTERS = deadLetters(SHARED)
 
 /** Queue, history and dead letters, each by its own index; the newest ids of each are enough for the newest of all. */
-function selectFromAllTables(where: string, limit: string): string {
-  const queue = `select job_id, ${SHARED}, process_after, null::timestamptz as finished_at, leased_by as worker_id,
+function selectFromAllTables(where: string, limit: string, columns = SHARED): string {
+  const queue = `select job_id, ${columns}, process_after, null::timestamptz as finished_at, leased_by as worker_id,
     null::jsonb as result, case when leased_by is null then 'waiting' else 'running' end as status from iu_core.job_queue`
-  const history = `select job_id, ${SHARED}, null, finished_at, worker_id, result, outcome from iu_core.job_history`
+  const history = `select job_id, ${columns}, null, finished_at, worker_id, result, outcome from iu_core.job_history`
   const parts = [
     [queue, `case when leased_by is null then 'waiting' else 'running' end`],
     [history, 'outcome'],
-    [DEAD_LETTERS, `'dead'`],
+    [deadLetters(columns), `'dead'`],
   ].map(([select, status]) => `(${select} where ${where.replaceAll('@status', status!)} ${limit})`)
   return parts.join(' union all ')
 }
@@ -95,8 +97,11 @@ export async function findJob(db: Queryable, id: string): Promise<JobRecord | un
   return rows[0]
 }
 
-export async function requireJob(db: Queryable, id: string): Promise<JobRecord> {
-  const job = await findJob(db, id)
+/** With what its failed attempts said. */
+export async function requireJob(db: Queryable, id: string): Promise<JobDetail> {
+  const columns = `${SHARED}, coalesce(attempt_errors, '[]') as attempt_errors`
+  const { rows } = await db.query<JobDetail>(selectFromAllTables('job_id = $1', '', columns), [id])
+  const job = rows[0]
   if (!job) throw new StagedoorError('job_not_found', { what: `job ${id}` })
   return job
 }

@@ -46,6 +46,18 @@ export const Job = shape('JobInHand', {
 })
 export type Job = Row<typeof Job>
 
+/** What a failed attempt of a job said. */
+export const AttemptError = shape('JobAttemptError', {
+  attempt: Type.Integer({ description: 'which one, from 1; counted anew after a replay' }),
+  replay: Type.Integer({ description: 'after how many replays' }),
+  crashed: Type.Boolean({ description: 'its worker died under it, or left because of an error' }),
+  error: Text,
+  worker_id: TextOrNull,
+  started_at: TextOrNull,
+  failed_at: Text,
+})
+export type AttemptError = Row<typeof AttemptError>
+
 /** A job wherever it is now: in the queue, in the history, among the dead letters. */
 export const JobRecord = shape('Job', {
   job_id: Text,
@@ -59,6 +71,15 @@ export const JobRecord = shape('Job', {
   result: Type.Unknown(),
 })
 export type JobRecord = Row<typeof JobRecord>
+
+/** One job with what its failed attempts said. */
+export const JobDetail = shape('JobDetail', {
+  ...JobRecord.properties,
+  attempt_errors: Type.Array(AttemptError, {
+    description: 'of the last twenty that failed, the oldest first',
+  }),
+})
+export type JobDetail = Row<typeof JobDetail>
 
 const Interval = Type.String({ maxLength: 100, examples: ['00:00:01', '5 minutes'] })
 const Positive = Type.Integer({ minimum: 1 })

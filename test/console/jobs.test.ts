@@ -60,6 +60,31 @@ async function completeAll(): Promise<number> {
 
 const dialogOf = (page: Page) => page.getByRole('dialog')
 
+it('a job shows what each of its attempts said', async () => {
+  await call('PATCH', `/job-kinds/${KIND}`, { backoff: '00:00:00.001', max_backoff: '00:00:00.001' })
+  const { jobs } = await enqueue(1)
+  for (const error of ['the mailbox is full', 'the line is busy']) {
+    await expect
+      .poll(async () => {
+        const claimed = (await claim()).map((job) => ({ ...job, error }))
+        if (claimed.length > 0) await call('POST', `/workers/${worker}/fail`, { jobs: claimed })
+        return claimed.length
+      })
+      .toBe(1)
+  }
+  const page = await app.signIn('operator')
+  await page.goto(`${app.url}/jobs/${jobs[0]}`)
+  const failed = page.getByRole('list', { name: 'Attempts that failed' })
+  await expect
+    .poll(() => failed.locator('pre').allInnerTexts())
+    .toEqual(['the line is busy', 'the mailbox is full'])
+  await failed.getByText('Attempt 1').waitFor()
+  const { stdout } = await runCli(['job', 'show', jobs[0]!], { STAGEDOOR_HOME: app.home })
+  expect(stdout).toMatch(/attempt 1, .*ago\n +the mailbox is full\n +attempt 2, .*ago\n +the line is busy/)
+  await call('POST', `/jobs/${jobs[0]}/cancel`, { reason: 'enough' })
+  await page.getByText('Why it was cancelled').waitFor()
+})
+
 it('dead letters stand in groups by error; chosen ones, a group, or all are replayed, and the page says how many', async () => {
   await enqueue(3)
   await failAll((index) => `mailbox ${index} is full`)

@@ -1,5 +1,6 @@
 /** What becomes of a job that fails, and of one under which its workers die. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { requireJob } from '../../src/jobs/queue.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { type JobRow, MUCH_LATER, queueDriver } from './queue-driver.ts'
@@ -90,6 +91,60 @@ it('a worker’s death uses no attempt, but a job under which they keep dying is
   expect(await queue.rows('select crashes, last_error from iu_core.job_dead_letter')).toEqual([
     { crashes: 3, last_error: 'its worker stopped without notice' },
   ])
+})
+
+it('keeps what each failed attempt said, also crashes and across a replay: the last twenty, in all three tables', async () => {
+  await queue.one(`select iu_core.fn_job_kind_set('mail', '{"max_attempts": 3, "max_crashes": 9}')::text`)
+  const id = await queue.enqueue('mail')
+  const untouched = await queue.enqueue('mail')
+  const worker = await queue.register(['mail'])
+  const fail = async (error: string, fatal = false) => {
+    const [lease] = queue
+      .leasesOf(worker, await queue.claim(worker, 9, MUCH_LATER))
+      .filter(({ job }) => job === id)
+    await queue.rows(
+      'select iu_core.fn_job_fail($1, array[$2::uuid], array[$3::integer], array[$4], array[$5::boolean])',
+      [worker, id, lease!.epoch, error, fatal],
+    )
+  }
+  const kept = async () => (await requireJob(db.pool('stagedoor_worker'), id)).attempt_errors
+
+  await fail('no address')
+  await fail('x'.repeat(3000))
+  expect(await kept()).toMatchObject([
+    { attempt: 1, replay: 0, crashed: false, error: 'no address', worker_id: worker },
+    { attempt: 2, replay: 0, error: 'x'.repeat(2000) },
+  ])
+  await fail('gone', true)
+  expect((await kept()).map(({ attempt }) => attempt)).toEqual([1, 2, 3])
+  await queue.replay(id)
+  const dying = await queue.register(['mail'])
+  await queue.claim(dying, 9, MUCH_LATER)
+  await queue.expire(dying)
+  await queue.reap()
+  expect((await kept()).at(-1)).toMatchObject({
+    replay: 1,
+    crashed: true,
+    error: expect.stringMatching(/worker/),
+  })
+
+  // Bounded: of more than twenty the oldest go.
+  await queue.one(`select iu_core.fn_job_kind_set('mail', '{"max_attempts": 100}')::text`)
+  for (let n = 0; n < 18; n++) await fail(`again ${n}`)
+  expect((await kept()).map(({ error }) => error.slice(0, 8))).toEqual([
+    'gone',
+    'its work',
+    ...Array.from({ length: 18 }, (_, n) => `again ${n}`),
+  ])
+  const [lease] = queue
+    .leasesOf(worker, await queue.claim(worker, 9, MUCH_LATER))
+    .filter(({ job }) => job === id)
+  await queue.complete(lease!)
+  expect(await kept()).toHaveLength(20)
+  // A job that never failed has nothing, not even an empty list.
+  expect(
+    await queue.rows('select attempt_errors from iu_core.job_queue where job_id = $1', [untouched]),
+  ).toEqual([{ attempt_errors: null }])
 })
 
 describe('the death of a worker', () => {

@@ -3,6 +3,7 @@ import type { Request } from './request.ts'
 import type { Answer, Job } from './types.ts'
 
 export type JobStatistics = Answer<'getJobStatistics'>
+export type JobDetail = Answer<'getJob'>
 export type KindCounts = JobStatistics['kinds'][number]
 export type JobKind = Answer<'listJobKinds'>['kinds'][number]
 export type DeadLetterGroups = Answer<'groupDeadLetters'>
@@ -40,7 +41,7 @@ interface PageOf {
 export interface JobsApi {
   statistics(asked: { window: string; kind?: string | undefined }): Promise<JobStatistics>
   list(asked: PageOf & { status?: string | undefined; kind?: string | undefined }): Promise<JobPage>
-  find(id: string): Promise<Job>
+  find(id: string): Promise<JobDetail>
   cancel(id: string, reason: string): Promise<{ outcome: 'cancelled' | 'requested' }>
   kinds(): Promise<{ kinds: JobKind[] }>
   setKind(kind: string, settings: object): Promise<JobKind>

@@ -1721,7 +1721,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One job, wherever it is now */
+        /** One job, wherever it is now, with what its failed attempts said */
         get: operations["getJob"];
         put?: never;
         post?: never;
@@ -5112,6 +5112,61 @@ export interface components {
             finished_at: string | null;
             worker_id: string | null;
             result: unknown;
+        };
+        JobAttemptError: {
+            /** @description which one, from 1; counted anew after a replay */
+            attempt: number;
+            /** @description after how many replays */
+            replay: number;
+            /** @description its worker died under it, or left because of an error */
+            crashed: boolean;
+            error: string;
+            worker_id: string | null;
+            started_at: string | null;
+            failed_at: string;
+        };
+        JobDetail: {
+            job_id: string;
+            /** @enum {unknown} */
+            status: "waiting" | "running" | "completed" | "cancelled" | "dead";
+            job_kind: string;
+            executor: string;
+            idempotency_key: string | null;
+            source_ref: string | null;
+            target_ref: string | null;
+            payload_ref: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+            priority: number;
+            correlation_id: string | null;
+            /** @description the event that it came from */
+            causation_event_id: string | null;
+            causation_depth: number;
+            actor: string;
+            workspace_id: string | null;
+            /** Format: date-time */
+            enqueued_at: string;
+            /** @description this one included: the first run sees 1 */
+            attempts: number;
+            /** @description how often its worker died under it */
+            crashes: number;
+            replays: number;
+            last_error: string | null;
+            actor_via: string | null;
+            /**
+             * Format: date-time
+             * @description null once it has ended
+             */
+            process_after: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            worker_id: string | null;
+            result: unknown;
+            /** @description of the last twenty that failed, the oldest first */
+            attempt_errors: components["schemas"]["JobAttemptError"][];
         };
         JobKind: {
             job_kind: string;
@@ -12589,7 +12644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Job"];
+                    "application/json": components["schemas"]["JobDetail"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -1,14 +1,16 @@
 import { type ReactNode, useState } from 'react'
+import type { JobDetail } from '../api/jobs.ts'
 import type { Job } from '../api/types.ts'
 import { TraceTree } from '../events/trace-tree.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Chip } from '../parts/chip.tsx'
 import { Detail } from '../parts/detail.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { counted } from '../parts/format.ts'
+import { counted, duration } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Person } from '../parts/person.tsx'
 import { shortId } from '../people.ts'
@@ -90,8 +92,8 @@ function JobFacts({ job }: { job: Job }) {
   )
 }
 
-/** What is kept of the attempts: their number, the start of the last one, and its error. */
-function Attempts({ job, most }: { job: Job; most: number | undefined }) {
+/** Their number, the start of the last one, and what each that failed said. */
+function Attempts({ job, most }: { job: JobDetail; most: number | undefined }) {
   const lines: [string, ReactNode][] = [['Enqueued', <Ago key="at" at={job.enqueued_at} />]]
   if (job.replays > 0) lines.push(['Replayed', counted(job.replays, 'time')])
   if (job.attempts > 0)
@@ -119,17 +121,71 @@ function Attempts({ job, most }: { job: Job; most: number | undefined }) {
           </li>
         ))}
       </ol>
-      {job.last_error !== null && (
+      <AttemptErrors job={job} />
+    </section>
+  )
+}
+
+/** As many as are kept. */
+const MAX_ERRORS = 20
+
+function AttemptErrors({ job }: { job: JobDetail }) {
+  const errors = job.attempt_errors
+  // A reason for its cancellation, or an error from before they were kept one by one.
+  const other = job.last_error !== null && errors.at(-1)?.error !== job.last_error ? job.last_error : null
+  return (
+    <>
+      {other !== null && (
+        <>
+          <header className="card-head">
+            <h2>{job.status === 'cancelled' ? 'Why it was cancelled' : 'Error of the last attempt'}</h2>
+          </header>
+          <pre className="error-text">{other}</pre>
+        </>
+      )}
+      {errors.length > 0 && (
         <>
           <header className="card-head">
             <h2>
-              {job.status === 'completed' ? 'Error of an earlier attempt' : 'Error of the last attempt'}
+              {errors.length < MAX_ERRORS
+                ? `${counted(errors.length, 'attempt')} failed`
+                : `The last ${MAX_ERRORS} attempts that failed`}
             </h2>
+            <span className="tiny">the latest first</span>
           </header>
-          <pre className="error-text">{job.last_error}</pre>
+          <ol className="attempt-errors" aria-label="Attempts that failed">
+            {errors.toReversed().map((error) => (
+              <AttemptError key={error.failed_at} failed={error} />
+            ))}
+          </ol>
         </>
       )}
-    </section>
+    </>
+  )
+}
+
+function AttemptError({ failed }: { failed: JobDetail['attempt_errors'][number] }) {
+  const { attempt, replay, crashed, error, started_at, failed_at, worker_id } = failed
+  const ran =
+    started_at === null ? undefined : duration(new Date(failed_at).getTime() - new Date(started_at).getTime())
+  return (
+    <li>
+      <p>
+        <Chip tone={crashed ? 'held' : 'bad'}>{crashed ? 'Worker died' : `Attempt ${attempt}`}</Chip>{' '}
+        <Ago at={failed_at} />
+        <span className="tiny">
+          {ran !== undefined && ` after ${ran}`}
+          {replay > 0 && ` · after ${counted(replay, 'replay')}`}
+          {worker_id !== null && (
+            <>
+              {' · worker '}
+              <code>{shortId(worker_id)}</code>
+            </>
+          )}
+        </span>
+      </p>
+      <pre className="error-text">{error}</pre>
+    </li>
   )
 }
 
