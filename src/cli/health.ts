@@ -1,13 +1,12 @@
-/** `stagedoor health` and `stagedoor overview`: is the database fit, how large is it, and how does data move. */
+/** `stagedoor health`: is the database fit, and how large is it. */
 import pc from 'picocolors'
 import { describeCheck } from '../app/health.ts'
-import { readOverview } from '../app/overview.ts'
 import { readerLag } from '../events/outbox.ts'
 import { spoolUsage } from '../ingest/spool.ts'
 import { createHealthProbe, readStorage } from '../kernel/postgres/health.ts'
 import { VERSION } from '../kernel/version.ts'
 import { command } from './command.ts'
-import { formatBytes, formatCount, formatDuration, formatRelativeTime, plural } from './format.ts'
+import { formatBytes, formatCount, formatDuration, plural } from './format.ts'
 import type { Output } from './terminal.ts'
 
 /** As where the database does not answer. */
@@ -72,27 +71,3 @@ function printStorage(output: Output, { database_bytes, tables, readers, spool }
     { title: 'behind', value: (one) => formatDuration(one.lag_s * 1000), align: 'right' },
   ])
 }
-
-export const overviewCommand = () =>
-  command('overview', 'what came lately, and what has waited longest')
-    .actor()
-    .run(async ({ output, transaction }) => {
-      const now = await transaction(readOverview)
-      const since = (at: Date | null) => (at === null ? 'none' : formatRelativeTime(at))
-      output.result(
-        now,
-        () =>
-          output.facts([
-            ['uploads in 24 hours', formatCount(now.uploads_today)],
-            ['promotions in 24 hours', formatCount(now.promotions_today)],
-            ['last promotion', since(now.last_promotion_at)],
-            ['events in an hour', formatCount(now.events_last_hour)],
-            ['oldest waiting job', since(now.oldest_waiting_job_at)],
-            ['executions in 24 hours', formatCount(now.executions_today)],
-            ['oldest running execution', since(now.oldest_running_execution_at)],
-            ['versions of units in 24 hours', formatCount(now.units_today)],
-          ]),
-        ['What waits for a review', 'stagedoor change list --waiting'],
-        ['What needs a person', 'stagedoor issue list'],
-      )
-    })

@@ -80,7 +80,6 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     doctor: async () => (await import('./database.ts')).doctorCommand(),
     config: async () => (await import('./database.ts')).configCommand(),
     health: async () => (await import('./health.ts')).healthCommand(),
-    overview: async () => (await import('./health.ts')).overviewCommand(),
     gate: async () => (await import('./gate.ts')).gateCommand(),
     workspace: async () => (await import('./access.ts')).workspaceCommand(),
     member: async () => (await import('./access.ts')).memberCommand(),

@@ -32,7 +32,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   ready: 'health',
   getHealthDetails: 'health',
   getStorage: 'health --storage',
-  getOverview: 'overview',
+  getOverview: 'status',
   getLimits: 'upload limits --workspace NAME',
   listGates: 'gate list',
   find: 'find TEXT',

@@ -108,8 +108,10 @@ it('an upload: which dataset it is of, its lines, its numbers, what follows from
   expect(rows).toMatchObject([{ row_number: 3, raw_payload: { 'Amount spent (AUD)': 'wrong' } }])
   expect(distribution.stdout).toMatch(/from +to +before +after[\s\S]*412\.1/)
   expect(downstream.stdout).toContain('Nothing follows from it so far.')
-  const shown = await cli('event', 'show', history[0].id)
-  expect(shown.stdout).toContain(`staging.${history[0].event_type}`)
+  expect(history[0]).toMatchObject({ what: expect.any(String), place: expect.any(String) })
+  const [event] = await json('event', 'list')
+  const shown = await cli('event', 'show', event.id)
+  expect(shown.stdout).toContain(`${event.event_domain}.${event.event_type}`)
   expect(shown.stdout).toMatch(/Payload\n\{/)
 })
 
@@ -117,7 +119,7 @@ it('the installation: its checks, its storage, what came lately; kinds of units 
   const [health, storage, overview, kinds, runs, records] = await Promise.all([
     cli('health'),
     json('health', '--storage'),
-    json('overview'),
+    json('status'),
     json('unit', 'kinds'),
     json('schedule', 'next-runs', '--cron', '0 6 * * *', '--time-zone', 'Europe/Berlin', '--limit', '2'),
     json('staging', 'list'),
@@ -125,7 +127,8 @@ it('the installation: its checks, its storage, what came lately; kinds of units 
   expect(health).toMatchObject({ code: 0, stdout: expect.stringMatching(/✔ Schema of the database/) })
   expect(storage.storage.database_bytes).toBeGreaterThan(1_000_000)
   expect(storage.storage.tables.length).toBeGreaterThan(5)
-  expect(overview).toMatchObject({ uploads_today: 1, executions_today: 1 })
+  const rooms = Object.fromEntries(overview.rooms.map((one: { room: string }) => [one.room, one]))
+  expect(rooms).toMatchObject({ uploads: { rate: { count: 1 } }, executions: { rate: { count: 1 } } })
   expect(kinds.map(({ unit_kind }: { unit_kind: string }) => unit_kind)).toContain('section')
   expect(runs.next_runs).toHaveLength(2)
   const history = await json('staging', 'history', records[0].staging_record_id)
