@@ -1095,7 +1095,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Plan what an upload would change; replaces an earlier plan */
+        /**
+         * Plan what an upload would change; replaces an earlier plan
+         * @description With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.
+         */
         post: operations["planUpload"];
         delete?: never;
         options?: never;
@@ -1166,6 +1169,26 @@ export interface paths {
         };
         /** The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now */
         get: operations["listStaleRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/plan/since": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What differs between the plan and an earlier plan that somebody approved, in rows
+         * @description `GET /uploads/{id}/plan/rows?since=` lists the rows that differ.
+         */
+        get: operations["readPlanSince"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2301,7 +2324,7 @@ export interface paths {
         get?: never;
         /**
          * Create a target, or update one; what is left out stays
-         * @description A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS.
+         * @description A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS, e-mail only to domains of STAGEDOOR_MAIL_DOMAINS, or of members where that is not set.
          */
         put: operations["setWebhookTarget"];
         post?: never;
@@ -5530,6 +5553,12 @@ export interface components {
             items: components["schemas"]["StaleRow"][];
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
+            /** @description conflict → rows, of all of them */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description of the page after this one */
+            next: string | null;
         };
         ListTokensResponse: {
             tokens: components["schemas"]["MachineToken"][];
@@ -5856,6 +5885,8 @@ export interface components {
             /** @enum {unknown} */
             role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
             database_role: string;
+            /** @description from the identity provider; for administrators, and of oneself */
+            email?: string;
         };
         MemberGroup: {
             group_name: string;
@@ -6155,6 +6186,20 @@ export interface components {
             column: string;
             value: string | null;
         };
+        PlanSince: {
+            /** @description false: the rows of that plan are not stored */
+            known: boolean;
+            /** @description are written with the same old and new values */
+            same: number;
+            /** @description are written with other values, or over others */
+            different: number;
+            /** @description are written and were not approved */
+            added: number;
+            /** @description were approved and are there already */
+            in_production: number;
+            /** @description were approved and are not written any more */
+            gone: number;
+        };
         PlanUploadRequest: {
             /**
              * @description plan all lines or none, or the valid ones; default refuse
@@ -6172,6 +6217,8 @@ export interface components {
             max_deleted?: number;
             /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
             allow_short_file?: boolean;
+            /** @description also submit it for review; default false */
+            submit?: boolean;
         };
         Platform: {
             platform: string;
@@ -6700,6 +6747,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -7302,7 +7351,7 @@ export interface components {
         };
         SetWebhookTargetRequest: {
             /**
-             * @description or an address for e-mail: mailto:reviewers@example.com
+             * @description or an address for e-mail: mailto:team@example.com, or mailto:{reviewers} for the people whose review is requested
              * @example https://chat.example.com/hooks/1
              */
             url?: string;
@@ -7613,6 +7662,7 @@ export interface components {
             change: number | null;
         };
         StaleRow: {
+            type_order: number;
             target_table: string;
             row_type: string;
             /** @description the line of the file; negative: a row that the file lacks and that is deleted */
@@ -7635,6 +7685,24 @@ export interface components {
             now: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description same_cell: both changed a cell, to different values; old_value: they changed a cell for which the file has the old value, so that the next plan takes it back; deleted: the row is gone; created: they inserted a row with this key; to_delete: they changed a row that the plan deletes; other_cells: they changed only what the file does not write, or to the same values, so that both changes can live
+             * @enum {unknown}
+             */
+            conflict: "same_cell" | "old_value" | "deleted" | "created" | "to_delete" | "other_cells";
+            /** @description columns that the plan changes */
+            yours: string[];
+            /** @description columns that somebody changed since */
+            theirs: string[];
+            /** @description column → what people call the rows that it refers to */
+            names: {
+                [key: string]: components["schemas"]["StaleRowNames"];
+            } | null;
+        };
+        StaleRowNames: {
+            before?: string;
+            planned?: string;
+            now?: string;
         };
         StandingApproval: {
             /** Format: uuid */
@@ -7734,6 +7802,10 @@ export interface components {
         };
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
+        };
+        TimedStep: {
+            step: string;
+            ms: number;
         };
         TimelineBar: {
             /** Format: date-time */
@@ -8307,6 +8379,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
         };
         UploadChecklistItem: {
             item_id: string;
@@ -8458,6 +8532,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -10982,6 +11058,8 @@ export interface operations {
                 value?: string;
                 /** @description … or with none */
                 empty?: boolean;
+                /** @description only rows that are not as in the plan with this digest, which somebody approved */
+                since?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -11065,7 +11143,11 @@ export interface operations {
     listStaleRows: {
         parameters: {
             query: {
+                /** @description without rows in which both changes can live (other_cells) */
+                conflicts?: boolean;
                 limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
             };
             header?: never;
             path: {
@@ -11089,6 +11171,37 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    readPlanSince: {
+        parameters: {
+            query: {
+                /**
+                 * @description SHA-256, in hex
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                digest: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanSince"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     submitUpload: {
@@ -11373,7 +11486,7 @@ export interface operations {
                 kind?: "upload" | "record" | "cut" | "sql";
                 /** @description a user id, or `me` */
                 author?: string;
-                /** @description whose review is requested: a user id, or `me` */
+                /** @description whose review is requested, also by a group of theirs: a user id, or `me` */
                 reviewer?: string;
                 label?: string;
                 dataset?: string;
