@@ -68,16 +68,8 @@ begin
   perform iu_core.require_member(p_workspace_id, 'administer');
   update iu_core.invitation set revoked_at = clock_timestamp(), revoked_by = iu_core.fn_actor()
    where invitation_id = p_invitation_id and workspace_id = p_workspace_id and accepted_at is null and revoked_at is null;
-  if found then
-    perform iu_core.fn_event_emit('system', 'invitation_revoked', p_event_subject_ref => p_invitation_id::text, p_workspace_id => p_workspace_id,
-      p_safe_payload => jsonb_build_object('invitation_id', p_invitation_id));
-    return true;
-  end if;
-  if not exists (select from iu_core.invitation where invitation_id = p_invitation_id and workspace_id = p_workspace_id) then
-    raise exception using errcode = 'SD210', message = format('There is no invitation %s', p_invitation_id),
-      detail = json_build_object('what', 'invitation ' || p_invitation_id)::text;
-  end if;
-  return false;
+  return iu_core.fn_access_revoked('invitation', p_workspace_id, p_invitation_id, found,
+    exists (select from iu_core.invitation where invitation_id = p_invitation_id and workspace_id = p_workspace_id));
 end $$;
 
 grant execute on function iu_core.fn_invitation_revoke(uuid, uuid) to service_role, dot_executor, stagedoor_reviewer;
@@ -96,8 +88,11 @@ $$;
 grant execute on function iu_core.fn_invitation_show(text) to service_role;
 
 -- Makes the subject a member with the invitation's role. It works once, also for two who try at the same moment. A member keeps their
--- role, and the invitation stays open: otherwise an administrator who opens the link would lose rights.
-create or replace function iu_core.fn_invitation_accept(p_code_hash text, p_subject text, p_display_name text default null)
+-- role, and the invitation stays open: otherwise an administrator who opens the link would lose rights. Whoever made the invitation is not
+-- the second person that it is for: it is refused to them under another subject, where the browser is signed in as them (p_signed_in_as) or
+-- the identity provider gives the same verified e-mail address (p_email).
+create or replace function iu_core.fn_invitation_accept(
+  p_code_hash text, p_subject text, p_display_name text default null, p_signed_in_as text default null, p_email text default null)
 returns table (workspace_id uuid, role text, database_role name)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -121,12 +116,19 @@ begin
       message = format('You are a member of this workspace already, with the role %s', v_role),
       hint = 'Nothing was changed, and the invitation stays open for the person it is for.';
   end if;
+  if lower(p_signed_in_as) = lower(i.created_by)
+     or exists (select from iu_core.member_email e where lower(e.subject) = lower(i.created_by) and lower(e.email) = lower(p_email)) then
+    raise exception using
+      errcode = 'SD208',
+      message = 'You made this invitation: it is for another person, and makes no second one of you',
+      hint = 'Send the link to the person it is for; they open it in their own browser.';
+  end if;
   perform iu_core.fn_member_write(i.workspace_id, p_subject, i.app_role, coalesce(nullif(btrim(p_display_name), ''), i.invitee), p_subject);
   update iu_core.invitation v set accepted_at = clock_timestamp(), accepted_by = p_subject where v.invitation_id = i.invitation_id;
   return query select i.workspace_id, i.app_role, a.database_role from iu_core.app_role a where a.app_role = i.app_role;
 end $$;
 
-grant execute on function iu_core.fn_invitation_accept(text, text, text) to service_role;
+grant execute on function iu_core.fn_invitation_accept(text, text, text, text, text) to service_role;
 
 -- Revokes what somebody invited to who no longer may: otherwise they could come back by a link of their own. Internal.
 create or replace function iu_core.fn_invitations_revoke_of(p_workspace_id uuid, p_created_by text) returns void

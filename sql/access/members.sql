@@ -132,6 +132,22 @@ end $$;
 
 grant execute on function iu_core.fn_member_delete(uuid, text) to service_role, dot_executor, stagedoor_reviewer;
 
+-- Keeps the verified address that the identity provider gave at a sign-in; NULL: it gave none, and an earlier one is forgotten.
+create or replace function iu_core.fn_member_email_set(p_subject text, p_email text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_email is null then
+    delete from iu_core.member_email where subject = p_subject;
+    return;
+  end if;
+  insert into iu_core.member_email as e (subject, email) values (p_subject, p_email)
+  on conflict (subject) do update set email = excluded.email, seen_at = clock_timestamp() where e.email <> excluded.email;
+end $$;
+
+grant execute on function iu_core.fn_member_email_set(text, text) to service_role;
+
 -- Writes a member's row. p_by is the person where the back end acts for one. Internal: callers have checked the right and the role.
 create or replace function iu_core.fn_member_write(p_workspace_id uuid, p_user_id text, p_app_role text, p_display_name text, p_by text default null)
 returns void

@@ -47,3 +47,19 @@ set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from iu_core.app_role a where a.database_role = iu_core.fn_caller_role() and p_right = any (a.rights))
 $$;
+
+-- Tells of an invitation or a token that was revoked just now. Returns whether it was; raises if there is none. Internal.
+create or replace function iu_core.fn_access_revoked(p_what text, p_workspace_id uuid, p_id uuid, p_revoked boolean, p_exists boolean) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_revoked then
+    perform iu_core.fn_event_emit('system', case p_what when 'token' then 'machine_token_revoked' else 'invitation_revoked' end,
+      p_event_subject_ref => p_id::text, p_workspace_id => p_workspace_id, p_safe_payload => jsonb_build_object(p_what || '_id', p_id));
+  elsif not p_exists then
+    raise exception using errcode = 'SD210', message = format('There is no %s %s', p_what, p_id),
+      detail = json_build_object('what', p_what || ' ' || p_id)::text;
+  end if;
+  return p_revoked;
+end $$;

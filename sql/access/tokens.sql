@@ -100,16 +100,8 @@ begin
   perform iu_core.require_member(p_workspace_id, 'administer');
   update iu_core.machine_token set revoked_at = clock_timestamp(), revoked_by = iu_core.fn_actor()
    where token_id = p_token_id and workspace_id is not distinct from p_workspace_id and revoked_at is null;
-  if found then
-    perform iu_core.fn_event_emit('system', 'machine_token_revoked', p_event_subject_ref => p_token_id::text, p_workspace_id => p_workspace_id,
-      p_safe_payload => jsonb_build_object('token_id', p_token_id));
-    return true;
-  end if;
-  if not exists (select from iu_core.machine_token where token_id = p_token_id and workspace_id is not distinct from p_workspace_id) then
-    raise exception using errcode = 'SD210', message = format('There is no token %s', p_token_id),
-      detail = json_build_object('what', 'token ' || p_token_id)::text;
-  end if;
-  return false;
+  return iu_core.fn_access_revoked('token', p_workspace_id, p_token_id, found,
+    exists (select from iu_core.machine_token where token_id = p_token_id and workspace_id is not distinct from p_workspace_id));
 end $$;
 
 grant execute on function iu_core.fn_machine_token_revoke(uuid, uuid) to service_role, dot_executor, stagedoor_reviewer;

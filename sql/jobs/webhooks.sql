@@ -41,8 +41,9 @@ begin
   t.format := coalesce(t.format, 'json');
   v_problem := case
     when p_target_code is null or p_target_code !~ '^[a-z][a-z0-9_.-]{0,62}$' then 'its name has lowercase letters, digits and _.-, at most 63'
-    when t.url is null or length(t.url) > 2000 or t.url !~ '^https?://[^\s@/]+(/\S*)?$' and t.url !~ '^mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$'
-      then 'its url is http:// or https:// with a host, without a user, or mailto: and one address'
+    when t.url is null or length(t.url) > 2000 or t.url !~ '^https?://[^\s@/]+(/\S*)?$' and t.url !~ '^mailto:[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$' and t.url <> 'mailto:{reviewers}'
+      then 'its url is http:// or https:// with a host, without a user, or mailto: and one address or {reviewers}'
+    when t.url = 'mailto:{reviewers}' and t.purpose is distinct from 'review' then 'only a target of the purpose review can be mailto:{reviewers}'
     when t.format not in ('json', 'slack', 'teams') then 'its format is json, slack or teams'
     when t.purpose is null or t.purpose not in ('review', 'alert', 'event') then 'its purpose is review, alert or event'
     -- Without the given values, because errors are logged.
@@ -234,3 +235,36 @@ as $$
         from iu_core.webhook_target t
        where t.enabled and t.purpose = p_purpose and (t.workspace_id is null or t.workspace_id = p_workspace_id)))
 $$;
+
+-- The addresses of the people whose review of a change is requested, by name or by a group, as far as they are members and a verified
+-- address is known. For the worker that sends to mailto:{reviewers}. At most 200.
+create or replace function iu_core.fn_change_reviewer_emails(p_change_id uuid) returns setof text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select distinct e.email
+    from iu_core.change c
+    join iu_core.change_reviewer r using (change_id)
+    left join iu_core.member_group_member g on g.workspace_id = c.workspace_id and lower(g.group_name) = lower(r.group_name)
+    join iu_core.member_email e on e.subject = coalesce(r.reviewer, g.member) and e.subject <> c.author
+   where c.change_id = p_change_id and iu_core.fn_member_role(c.workspace_id, e.subject) is not null
+   order by 1 limit 200
+$$;
+
+grant execute on function iu_core.fn_change_reviewer_emails(uuid) to dot_executor, service_role;
+
+-- Whether a member of the target's workspace has a verified address at this domain; a member of any workspace for a target of all. For the
+-- check of addresses where no list of domains is set.
+create or replace function iu_core.fn_mail_domain_is_ours(p_target_code text, p_domain text) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(iu_core.fn_webhook_target_workspace(p_target_code), 'administer');
+  return exists (select from iu_core.webhook_target t
+                   join public.workspace_members m on t.workspace_id is null or m.workspace_id = t.workspace_id
+                   join iu_core.member_email e on e.subject = m.user_id::text
+                  where t.target_code = p_target_code and split_part(lower(e.email), '@', 2) = lower(p_domain));
+end $$;
+
+grant execute on function iu_core.fn_mail_domain_is_ours(text, text) to dot_executor, service_role, stagedoor_reviewer;

@@ -87,17 +87,25 @@ interface Accepted {
   readonly database_role: string
 }
 
+/** Who accepts an invitation. */
+interface Invitee {
+  readonly subject: string
+  readonly name?: string | undefined
+  /** Whom the browser is signed in as: whoever made the invitation does not become a second person by it. */
+  readonly signedInAs?: string | undefined
+  /** Verified by the identity provider. */
+  readonly email?: string | undefined
+}
+
 /** As service_role. Throws invitation_invalid where it cannot be used. */
 export async function acceptInvitation(
   db: Queryable,
   codeHash: string,
-  subject: string,
-  name: string | undefined,
+  { subject, name, signedInAs, email }: Invitee,
 ): Promise<Accepted> {
-  const { rows } = await db.query<Accepted>('select * from iu_core.fn_invitation_accept($1, $2, $3)', [
-    codeHash,
-    subject,
-    name ?? null,
-  ])
+  const { rows } = await db.query<Accepted>(
+    'select * from iu_core.fn_invitation_accept($1, $2, $3, $4, $5)',
+    [codeHash, subject, name ?? null, signedInAs ?? null, email ?? null],
+  )
   return rows[0]!
 }

@@ -255,3 +255,17 @@ export async function actorNames(
   )
   return Object.fromEntries([...rows, ...machines].map(({ actor, name }) => [actor, name]))
 }
+
+/** As service_role: the verified address that came with a sign-in. */
+export async function keepEmail(db: Queryable, subject: string, email: string | undefined): Promise<void> {
+  await db.query('select iu_core.fn_member_email_set($1, $2)', [subject, email ?? null])
+}
+
+/** Addresses of members as far as the caller may see them: their own, and those of whom they administer. */
+export async function emailsOf(db: Queryable, subjects: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ subject: string; email: string }>(
+    'select subject, email from iu_core.member_email where subject = any ($1)',
+    [subjects],
+  )
+  return new Map(rows.map(({ subject, email }) => [subject, email]))
+}

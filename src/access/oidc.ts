@@ -16,6 +16,8 @@ export interface Identity {
   readonly subject: string
   /** How the provider says that people call them. */
   readonly name: string | undefined
+  /** Only if the provider says that it is verified. */
+  readonly email: string | undefined
 }
 
 /** What the server keeps until the browser returns. */
@@ -129,6 +131,9 @@ function retained<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
+/** As the table of addresses checks it. */
+const EMAIL = /^(?=.{3,254}$)[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$/
+
 function identityOf(claims: Readonly<Record<string, unknown>>, subjectClaim: string): Identity {
   const subject = claims[subjectClaim]
   if (typeof subject !== 'string' || !isSubject(subject) || subject.startsWith('token:'))
@@ -139,7 +144,8 @@ function identityOf(claims: Readonly<Record<string, unknown>>, subjectClaim: str
   const name = [claims.name, claims.preferred_username, claims.email].find(
     (text) => typeof text === 'string' && text.trim() !== '' && text.length <= 255 && !/\p{Cc}/u.test(text),
   )
-  return { subject, name: name as string | undefined }
+  const email = claims.email_verified === true && typeof claims.email === 'string' ? claims.email : undefined
+  return { subject, name: name as string | undefined, email: email && EMAIL.test(email) ? email : undefined }
 }
 
 function refused(reason: string, cause?: unknown): StagedoorError {

@@ -164,11 +164,12 @@ export async function compose(
  * some, and become no dead letters here.
  */
 export function builtInJobs(
-  config: Pick<Config, 'webhookHosts'> & Partial<Pick<Config, 'smtpUrl' | 'mailFrom' | 'publicUrl'>>,
+  config: Pick<Config, 'webhookHosts'> &
+    Partial<Pick<Config, 'smtpUrl' | 'mailFrom' | 'mailDomains' | 'publicUrl'>>,
 ): JobHandlers {
-  const { webhookHosts: hosts, smtpUrl, mailFrom, publicUrl } = config
+  const { webhookHosts: hosts, smtpUrl, mailFrom, mailDomains, publicUrl } = config
   const { webhook_deliver, ...others } = builtInHandlers({
-    webhooks: { hosts, smtpUrl, mailFrom, publicUrl },
+    webhooks: { hosts, smtpUrl, mailFrom, mailDomains, publicUrl },
   })
   return hosts.length === 0 && smtpUrl === undefined
     ? others

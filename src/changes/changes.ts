@@ -23,13 +23,26 @@ export interface ChangeFilter {
   readonly kind?: ChangeKind | undefined
   /** A user id, or `me`. */
   readonly author?: string | undefined
-  /** Whose review is requested: a user id, or `me`. */
+  /** Whose review is requested, by name or by a group that they are in: a user id, or `me`. */
   readonly reviewer?: string | undefined
   readonly label?: string | undefined
   readonly dataset?: string | undefined
   readonly limit: number
   /** The change_id of the last one of the page before. */
   readonly after?: string | undefined
+}
+
+/** Also who is in a group that is asked. An agent is in none and reads none. */
+async function groupsOf(db: Queryable, { reviewer }: ChangeFilter): Promise<string> {
+  if (reviewer === undefined) return ''
+  const { rows } = await db.query<{ may: boolean }>(
+    `select has_table_privilege('iu_core.member_group_member', 'select') as may`,
+  )
+  return rows[0]!.may
+    ? `or lower(r.group_name) in (select lower(g.group_name) from iu_core.member_group_member g
+                                   where g.workspace_id = v_change.workspace_id
+                                     and g.member = case $5 when 'me' then iu_core.fn_actor() else $5 end)`
+    : ''
 }
 
 /** Newest first, as far as the caller may see. */
@@ -40,7 +53,8 @@ export async function listChanges(db: Queryable, filter: ChangeFilter): Promise<
         and ($3::text is null or kind = $3)
         and ($4::text is null or author = case $4 when 'me' then iu_core.fn_actor() else $4 end)
         and ($5::text is null or change_id in (select r.change_id from iu_core.change_reviewer r
-                                                where r.reviewer = case $5 when 'me' then iu_core.fn_actor() else $5 end))
+                                                where r.reviewer = case $5 when 'me' then iu_core.fn_actor() else $5 end
+                                                   ${await groupsOf(db, filter)}))
         and ($6::text is null or labels @> array[$6]) and ($7::text is null or dataset = $7)
         and ($8::uuid is null or change_id < $8)
       order by change_id desc limit $9`,

@@ -40,7 +40,10 @@ attempt, and a signature after the Standard Webhooks specification.`,
 const setCommand = () =>
   command('set', 'create a target, or update one; the secret is shown once')
     .argument('<target>', 'its name: lowercase letters, digits and _.-', targetName)
-    .option('--url <address>', 'where it is notified, or mailto:name@host for e-mail; needed for a new one')
+    .option(
+      '--url <address>',
+      'where it is notified, or mailto:name@host for e-mail, or mailto:{reviewers} for the people whose review is requested; needed for a new one',
+    )
     .option('--format <format>', 'signed JSON, or a message in the shape of Slack or Teams', WEBHOOK_FORMATS)
     .option('--purpose <purpose>', 'what it is notified of; needed for a new one', PURPOSES)
     .workspace('only of what happens there; default: of all')
@@ -102,9 +105,16 @@ function notifierOf(client: Client, { purpose }: WebhookTarget): Promise<Consume
 }
 
 /** The worker reads its own environment; here one can only say what is so in this one. */
-function warnOfHost(output: Output, { webhookHosts, smtpUrl }: Config, url: string): void {
+function warnOfHost(output: Output, { webhookHosts, smtpUrl, mailDomains }: Config, url: string): void {
   if (url.startsWith('mailto:')) {
     if (smtpUrl === undefined) output.line(pc.yellow('\nThe worker needs SMTP_URL, or no e-mail is sent.'))
+    const domain = url.slice(url.lastIndexOf('@') + 1)
+    if (url.includes('@') && !mailDomains.includes(domain))
+      output.line(
+        pc.yellow(
+          `\nThe worker needs STAGEDOOR_MAIL_DOMAINS=${[...mailDomains, domain].join(',')}, unless members have verified addresses there.`,
+        ),
+      )
     return
   }
   const { host, hostname, port } = new URL(url)

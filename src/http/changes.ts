@@ -97,7 +97,10 @@ function readRoutes(api: Routes): void {
       kind: Type.Optional(Type.Enum([...CHANGE_KINDS])),
       author: Type.Optional(Type.String({ maxLength: 255, description: 'a user id, or `me`' })),
       reviewer: Type.Optional(
-        Type.String({ maxLength: 255, description: 'whose review is requested: a user id, or `me`' }),
+        Type.String({
+          maxLength: 255,
+          description: 'whose review is requested, also by a group of theirs: a user id, or `me`',
+        }),
       ),
       label: Type.Optional(Type.String({ maxLength: 50 })),
       dataset: Type.Optional(Type.String({ maxLength: 63 })),

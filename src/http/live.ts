@@ -40,7 +40,7 @@ const ROOMS_OF_DOMAIN: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Changes that no event tells. PostgreSQL counts the rows written to each table; that a count grew says nothing of whose row it was, so
- * it is told to everybody. A session reports its counts about once a second, at the latest ten seconds after it fell idle.
+ * it is told to everybody who may read the table. A session reports its counts about once a second, at the latest ten seconds after it fell idle.
  */
 const ROOM_OF_TABLE: readonly (readonly [room: string, table: string])[] = [
   ['uploads', 'iu_core.ingest_upload'],
@@ -89,8 +89,10 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
   const rooms = new Set<string>()
   let since: string | undefined
   over.addEventListener('abort', () => wake.now())
+  const readable = await request.transaction((client) => readableRooms(client, request.principal!.role))
   const leave = watcher.enter((change) => {
-    for (const room of change.rooms) rooms.add(room)
+    for (const room of change.rooms) if (readable.has(room)) rooms.add(room)
+    if (rooms.size === 0 && change.eventsSince === undefined) return
     since ??= change.eventsSince
     wake.now()
   })
@@ -117,6 +119,22 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
   } finally {
     leave()
   }
+}
+
+/** The rooms whose first table above the caller may read: of a workspace as a person, or as an agent what agents read. */
+async function readableRooms(db: Queryable, role: string): Promise<ReadonlySet<string>> {
+  const isPerson = role === 'authenticated' || role === 'stagedoor_reviewer'
+  const mine = isPerson ? 'exists (select from iu_core.fn_my_workspaces_as_person())' : 'true'
+  const first = ROOM_OF_TABLE.filter(
+    ([room], at) => ROOM_OF_TABLE.findIndex(([other]) => other === room) === at,
+  )
+  const { rows } = await db.query<{ room: string }>(
+    `select r.room from unnest($1::text[], $2::text[]) as r (room, tab)
+      where has_table_privilege(case when ${mine} then current_user else 'stagedoor_agent' end, to_regclass(r.tab), 'select')
+        ${isPerson ? 'and exists (select from iu_core.fn_my_workspaces())' : ''}`,
+    [first.map(([room]) => room), first.map(([, table]) => table)],
+  )
+  return new Set(rows.map(({ room }) => room))
 }
 
 /** The domains of events that became visible since the snapshot and that the caller may see. */

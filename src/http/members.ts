@@ -6,7 +6,7 @@ import {
   listInvitations,
   revokeInvitation,
 } from '../access/invitations.ts'
-import { APP_ROLES, deleteMember, managesMembers, membersOf, setMember } from '../access/members.ts'
+import { APP_ROLES, deleteMember, emailsOf, managesMembers, membersOf, setMember } from '../access/members.ts'
 import { shape, Text, TextOrNull, Type } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
 import { type Credentials, publicUrlOf } from './credentials.ts'
@@ -20,6 +20,9 @@ const Member = shape('Member', {
   display_name: TextOrNull,
   role: Type.Enum([...APP_ROLES]),
   database_role: Text,
+  email: Type.Optional(
+    Type.String({ description: 'from the identity provider; for administrators, and of oneself' }),
+  ),
 })
 
 const User = {
@@ -44,7 +47,18 @@ export const memberRoutes = (credentials: Credentials) =>
       handle: (request) =>
         request.transaction(async (client) => {
           const workspace = await workspaceOf(client, request.query.workspace_id)
-          return { members: await membersOf(client, workspace), managed: await managesMembers(client) }
+          const members = await membersOf(client, workspace)
+          const emails = await emailsOf(
+            client,
+            members.map(({ user_id }) => user_id),
+          )
+          return {
+            members: members.map((one) => {
+              const email = emails.get(one.user_id)
+              return email === undefined ? one : { ...one, email }
+            }),
+            managed: await managesMembers(client),
+          }
         }),
     })
 

@@ -67,7 +67,12 @@ import { workerRoutes } from './workers.ts'
 
 export interface ApiContext {
   readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> &
-    Partial<Pick<Config, 'webhookHosts' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours' | 'trustProxy'>>
+    Partial<
+      Pick<
+        Config,
+        'webhookHosts' | 'mailDomains' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours' | 'trustProxy'
+      >
+    >
   /** Logged in as stagedoor_api. */
   readonly pool: Pool
   readonly tokens: TokenVerifier
@@ -214,7 +219,10 @@ function apiRoutes(
     '/event-routes': eventRouteRoutes,
     '/consumers': consumerRoutes,
     '/issues': issueRoutes,
-    '/webhooks': webhookRoutes(context.config.webhookHosts ?? []),
+    '/webhooks': webhookRoutes({
+      hosts: context.config.webhookHosts ?? [],
+      mailDomains: context.config.mailDomains,
+    }),
     '/playbooks': playbookRoutes,
     '/executions': executionRoutes(context.ingest),
     '/units': unitRoutes,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { acceptInvitation, OfferedInvitation, showInvitation } from '../access/invitations.ts'
-import { findMember } from '../access/members.ts'
+import { findMember, keepEmail } from '../access/members.ts'
 import { keepFlow, takeFlow } from '../access/oidc.ts'
 import { createSecret, sha256 } from '../access/secrets.ts'
 import {
@@ -133,6 +133,7 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
           const who = await personOf(context, token)
           return show(request, reply, await asService((client) => begin(client, request, who)))
         }
+        const signedInAs = (await credentials.session(request))?.subject
         const cookie = await asService(async (client) => {
           if (code !== undefined) {
             const who = await takeSignInCode(client, code)
@@ -141,7 +142,11 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
           }
           if (!ways.link_invitations) throw notByLinkAlone(ways.oidc !== null)
           const subject = randomUUID()
-          const { database_role: role } = await acceptInvitation(client, sha256(invitation!), subject, name)
+          const { database_role: role } = await acceptInvitation(client, sha256(invitation!), {
+            subject,
+            name,
+            signedInAs,
+          })
           return begin(client, request, { subject, role, provider: 'invitation' })
         })
         return show(request, reply, cookie)
@@ -177,7 +182,7 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
         if (!PERSON_ROLES.includes(role) || subject.startsWith('token:'))
           throw new StagedoorError('permission_denied', { reason: 'an invitation is for a person' })
         const { workspace_id, role: given } = await asService((client) =>
-          acceptInvitation(client, sha256(request.body.code), subject, undefined),
+          acceptInvitation(client, sha256(request.body.code), { subject }),
         )
         return { workspace_id, role: given }
       },
@@ -317,11 +322,13 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
               reason:
                 'this browser began no such sign-in, or it was completed or took longer than ten minutes',
             })
-          const { subject, name } = await provider().complete(search, flow)
+          const { subject, name, email } = await provider().complete(search, flow)
+          const signedInAs = (await credentials.session(request))?.subject
           const cookie = await asService(async (client) => {
             if (flow.invitationHash !== undefined)
-              await acceptInvitation(client, flow.invitationHash, subject, name)
+              await acceptInvitation(client, flow.invitationHash, { subject, name, signedInAs, email })
             else if ((await findMember(client, { user: subject })) === undefined) throw notAMember(subject)
+            await keepEmail(client, subject, email)
             return begin(client, request, { subject, role: 'authenticated', provider: 'oidc' })
           })
           setSessionCookie(request, reply, cookie, { publicUrl, maxAge: settings.lifetimeSeconds })

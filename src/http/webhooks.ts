@@ -6,13 +6,14 @@ import {
   requireReachable,
   setWebhookTarget,
   testWebhookTarget,
+  type WebhookOptions,
 } from '../jobs/webhooks.ts'
 import { Text, Type, Uuid } from '../kernel/schema.ts'
 import { routes } from './routes.ts'
 
 const params = { target: Type.String({ pattern: '^[a-z][a-z0-9_.-]{0,62}$' }) }
 
-export const webhookRoutes = (hosts: readonly string[]) =>
+export const webhookRoutes = (allowed: Pick<WebhookOptions, 'hosts' | 'mailDomains'>) =>
   routes('webhooks', (api) => {
     api.get('/', {
       operationId: 'listWebhookTargets',
@@ -33,13 +34,14 @@ export const webhookRoutes = (hosts: readonly string[]) =>
       operationId: 'setWebhookTarget',
       summary: 'Create a target, or update one; what is left out stays',
       description:
-        'A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS.',
+        'A new one needs url, secret and purpose. Webhooks go only to hosts of STAGEDOOR_WEBHOOK_HOSTS, e-mail only to domains of STAGEDOOR_MAIL_DOMAINS, or of members where that is not set.',
       params,
       body: {
         url: Type.Optional(
           Type.String({
             maxLength: 2000,
-            description: 'or an address for e-mail: mailto:reviewers@example.com',
+            description:
+              'or an address for e-mail: mailto:team@example.com, or mailto:{reviewers} for the people whose review is requested',
             examples: ['https://chat.example.com/hooks/1'],
           }),
         ),
@@ -57,7 +59,8 @@ export const webhookRoutes = (hosts: readonly string[]) =>
         request.decide(async (client) => {
           await setWebhookTarget(client, request.params.target, request.body)
           // After the right is checked: only administrators have a name looked up.
-          if (request.body.url !== undefined) await requireReachable(request.body.url, hosts)
+          const { url } = request.body
+          if (url !== undefined) await requireReachable(client, { code: request.params.target, url }, allowed)
         }),
     })
 

@@ -2,6 +2,8 @@
  * What people read when a webhook target is a chat or an address: number, title and counts of a change, and a link that opens it. Never a
  * value of the data, never the text of a comment. The job has references only; the rest is read when it is sent.
  */
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
 import type { JobContext } from './handlers.ts'
 import type { Job } from './queue.ts'
 import type { WebhookOptions } from './webhooks.ts'
@@ -15,7 +17,7 @@ export interface Notice {
   readonly summary: string | null
 }
 
-/** Undefined: the job is not about a change. */
+/** Undefined: the job is not about a change of its workspace. */
 export async function readNotice(context: JobContext, job: Job): Promise<Notice | undefined> {
   const { change_id } = job.payload
   if (typeof change_id !== 'string') return undefined
@@ -26,8 +28,8 @@ export async function readNotice(context: JobContext, job: Job): Promise<Notice 
                  select a.key as action, sum(a.value::bigint)::bigint as rows
                    from iu_core.ingest_plan p, jsonb_each(p.totals) t, jsonb_each_text(t.value) a
                   where p.upload_id = c.subject_id and c.kind = 'upload' group by 1) t) as rows
-         from iu_core.change c where c.change_id = $1`,
-      [change_id],
+         from iu_core.change c where c.change_id = $1 and c.workspace_id = $2`,
+      [change_id, job.workspace_id],
     ),
   )
   return rows[0]
@@ -131,10 +133,62 @@ export const MESSAGE_BODIES = {
 
 const MAIL_TIMEOUT_MS = 15_000
 
-/** One e-mail to one address. Every attempt has the same Message-ID, so that a mail server can tell that it is the same. */
+/** Where an e-mail of a target goes to: its address, or those of the people whose review is requested. Throws where it must not go. */
+export async function mailRecipients(
+  db: Queryable,
+  job: Pick<Job, 'payload'>,
+  { code, url }: { readonly code: string; readonly url: string },
+  domains: readonly string[],
+): Promise<string[]> {
+  if (url !== REVIEWERS_URL) {
+    await requireMailDomain(db, { code, url }, domains)
+    return [url.slice('mailto:'.length)]
+  }
+  if (typeof job.payload.change_id !== 'string') return []
+  const { rows } = await db.query<{ email: string }>(
+    'select email from iu_core.fn_change_reviewer_emails($1) as email',
+    [job.payload.change_id],
+  )
+  // Of members, whom the identity provider knows: a list of domains limits them, too.
+  return rows
+    .map(({ email }) => email)
+    .filter((email) => domains.length === 0 || domains.includes(domainOf(email)))
+}
+
+/** The target that sends to the people whose review is requested. */
+export const REVIEWERS_URL = 'mailto:{reviewers}'
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+/** Refuses an address of a domain that is neither listed nor, where no list is set, that of a member's address. */
+export async function requireMailDomain(
+  db: Queryable,
+  { code, url }: { readonly code: string; readonly url: string },
+  domains: readonly string[],
+): Promise<void> {
+  if (url === REVIEWERS_URL) return
+  const domain = domainOf(url)
+  if (domains.includes(domain)) return
+  if (domains.length === 0) {
+    const { rows } = await db.query<{ ours: boolean }>(
+      'select iu_core.fn_mail_domain_is_ours($1, $2) as ours',
+      [code, domain],
+    )
+    if (rows[0]!.ours) return
+  }
+  throw new StagedoorError(
+    'argument_invalid',
+    {
+      reason: `No e-mail goes to ${domain}: ${domains.length === 0 ? 'no member has a verified address there' : `STAGEDOOR_MAIL_DOMAINS names ${domains.join(', ')}`}`,
+    },
+    { hint: `Set STAGEDOOR_MAIL_DOMAINS=${[...domains, domain].join(',')} for the server and its workers.` },
+  )
+}
+
+/** One e-mail. Every attempt has the same Message-ID, so that a mail server can tell that it is the same. */
 export async function sendMail(
   job: Job,
-  url: string,
+  recipients: readonly string[],
   notice: Notice | undefined,
   options: Pick<WebhookOptions, 'smtpUrl' | 'mailFrom' | 'publicUrl'>,
 ): Promise<void> {
@@ -148,7 +202,8 @@ export async function sendMail(
   const timer = setTimeout(() => transport.close(), MAIL_TIMEOUT_MS)
   try {
     await transport.sendMail({
-      to: url.slice('mailto:'.length),
+      // Members do not see each other's addresses.
+      ...(recipients.length === 1 ? { to: recipients[0]! } : { to: 'Reviewers:;', bcc: [...recipients] }),
       subject: `[Stagedoor] ${title}`,
       text: [...lines, ...(link === undefined ? [] : ['', link]), ''].join('\n'),
       messageId: `<${job.job_id}@${host}>`,

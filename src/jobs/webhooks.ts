@@ -18,7 +18,14 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { VERSION } from '../kernel/version.ts'
 import { FatalJobError, type JobContext, type JobHandler } from './handlers.ts'
-import { MESSAGE_BODIES, noticeText, readNotice, sendMail } from './messages.ts'
+import {
+  MESSAGE_BODIES,
+  mailRecipients,
+  noticeText,
+  readNotice,
+  requireMailDomain,
+  sendMail,
+} from './messages.ts'
 import type { Job } from './queue.ts'
 import type { WebhookFormat, WebhookPurpose, WebhookTarget } from './shapes.ts'
 
@@ -35,6 +42,8 @@ export interface WebhookOptions {
   /** SMTP_URL; without it no e-mail is sent. */
   readonly smtpUrl?: string | undefined
   readonly mailFrom?: string | undefined
+  /** STAGEDOOR_MAIL_DOMAINS; empty: only the domains of members' verified addresses. */
+  readonly mailDomains?: readonly string[] | undefined
   /** PUBLIC_URL: where links in messages lead. */
   readonly publicUrl?: string | undefined
 }
@@ -59,7 +68,17 @@ export function webhookHandler(options: WebhookOptions): JobHandler {
     }
     if (!target.enabled) return { skipped: `the webhook target ${code} is switched off` }
     if (target.url.startsWith('mailto:')) {
-      await sendMail(job, target.url, await readNotice(context, job), options)
+      const recipients = await context
+        .transaction((client) =>
+          mailRecipients(client, job, { code, url: target.url }, options.mailDomains ?? []),
+        )
+        .catch((error: unknown) => {
+          if (error instanceof StagedoorError && error.code === 'argument_invalid')
+            throw new FatalJobError(`${error.message}. ${error.hint}`)
+          throw error
+        })
+      if (recipients.length === 0) return { skipped: 'no requested reviewer has a verified e-mail address' }
+      await sendMail(job, recipients, await readNotice(context, job), options)
       return { target: code, sent: true }
     }
     const body =
@@ -218,8 +237,12 @@ export async function setWebhookTarget(
 }
 
 /** Refuses an address that webhooks may not be sent to. A name that cannot be resolved now is accepted. */
-export async function requireReachable(url: string, hosts: readonly string[]): Promise<void> {
-  if (url.startsWith('mailto:')) return
+export async function requireReachable(
+  db: Queryable,
+  { code, url }: { readonly code: string; readonly url: string },
+  { hosts, mailDomains = [] }: Pick<WebhookOptions, 'hosts' | 'mailDomains'>,
+): Promise<void> {
+  if (url.startsWith('mailto:')) return requireMailDomain(db, { code, url }, mailDomains)
   try {
     await permittedAddresses(new URL(url), { hosts, setting: 'STAGEDOOR_WEBHOOK_HOSTS' })
   } catch (error) {

@@ -250,6 +250,13 @@ const SETTINGS = {
     fallback: 'Stagedoor <stagedoor@localhost>',
     parse: text,
   }),
+  mailDomains: setting<readonly string[]>({
+    env: 'STAGEDOOR_MAIL_DOMAINS',
+    about:
+      'domains that e-mail may go to, such as example.com, with commas between; unset: those of the verified addresses of members',
+    fallback: [],
+    parse: hosts,
+  }),
   webhookHosts: setting<readonly string[]>({
     env: 'STAGEDOOR_WEBHOOK_HOSTS',
     about:

@@ -10,6 +10,8 @@ const PEOPLE = ['anon', 'authenticated', 'stagedoor_agent', 'stagedoor_reviewer'
 
 /** Definer functions that people may call though they do not begin with require_member, and why. */
 const MEMBERSHIP_PRIMITIVES = {
+  'iu_core.fn_i_operate_everywhere()': 'takes no argument and answers about the actor',
+  'iu_core.fn_my_administered_members()': 'takes no argument and answers about the actor',
   'iu_core.require_member(uuid,text)': 'it is the check itself',
   'iu_core.fn_my_workspaces()': 'the right-hand side of every policy: only the workspaces of whoever acts',
   'iu_core.fn_my_workspaces_as_person()': 'the same for policies that leave agents out: it takes no argument',

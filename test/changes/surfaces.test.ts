@@ -157,6 +157,19 @@ describe('over HTTP', () => {
       const { body } = await api.get(`${V1}/changes?${filter}`, tokens.reviewer)
       expect((body as { changes: { number: number }[] }).changes.map(({ number }) => number)).toEqual(numbers)
     }
+    // Who is asked through a group is asked, too.
+    await trial.service(`select iu_core.fn_group_add($1, 'Finance', $2)`, [
+      trial.workspace,
+      trial.reviewer.userId,
+    ])
+    await call('PUT', '/changes/2/reviewers', tokens.reviewer, { groups: ['finance'] })
+    for (const [who, numbers] of [
+      [tokens.reviewer, [2, 1]],
+      [tokens.operator, []],
+    ] as const) {
+      const { body } = await api.get(`${V1}/changes?reviewer=me`, who)
+      expect((body as { changes: { number: number }[] }).changes.map(({ number }) => number)).toEqual(numbers)
+    }
     const { body } = await api.get(`${V1}/changes/1/history?after=2`, tokens.operator)
     expect((body as { history: { what: string }[] }).history.map(({ what }) => what)).toEqual([
       'titled',

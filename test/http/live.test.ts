@@ -25,6 +25,8 @@ beforeAll(async () => {
 it('tells the rooms that events of one’s own workspaces changed, and those of others to nobody else', async () => {
   const ours = await follow(people.ours.token)
   const theirs = await follow(people.theirs.token)
+  const outsider = await follow(await api.token({ userId: 'nobody', role: 'authenticated' }))
+  const agent = await follow(await api.token(await createMember(db, people.ours.workspace, 'agent')))
   await emit('theirs', 'piece', 'lifecycle_changed')
   await until('theirs is told of units', () => theirs.rooms().includes('units'))
   await emit('ours', 'staging', 'record_created')
@@ -37,7 +39,10 @@ it('tells the rooms that events of one’s own workspaces changed, and those of 
   const job = { job_kind: 'told', workspace_id: people.ours.workspace }
   expect(await api.post('/api/v1/jobs', await serviceToken(), { jobs: [job] })).toMatchObject({ status: 201 })
   await until('ours is told of jobs', () => ours.rooms().includes('jobs'))
-  for (const stream of [ours, theirs]) await stream.leave()
+  // One look tells everybody. Agents read no jobs, and whoever is in no workspace reads nothing.
+  expect(agent.rooms()).not.toContain('jobs')
+  expect(outsider.rooms()).toEqual([])
+  for (const stream of [ours, theirs, outsider, agent]) await stream.leave()
 })
 
 it('an event that is committed late is told, too', async () => {

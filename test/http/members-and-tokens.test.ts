@@ -1,7 +1,11 @@
 /** Members, invitations and machine tokens: who may do what with them, and attacks on them. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { acceptInvitation } from '../../src/access/invitations.ts'
 import { createMachineToken } from '../../src/access/machine-tokens.ts'
+import { keepEmail } from '../../src/access/members.ts'
+import { sha256 } from '../../src/access/secrets.ts'
+import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useApi } from '../support/api.ts'
 import { createBrowser } from '../support/browser-session.ts'
 import { useDatabase } from '../support/database.ts'
@@ -169,6 +173,35 @@ describe('an invitation', () => {
     const { body } = await call('GET', '/me', stranger)
     expect(body.workspaces).toHaveLength(2)
     await call('DELETE', `/members/${stranger.userId}?workspace_id=${workspace}`, admin)
+  })
+
+  it('makes no second person of whoever made it: not in their browser, not with their e-mail address', async () => {
+    const { code } = await invite('reviewer')
+    const own = createBrowser(api.app)
+    await own.send('POST', '/sign-in', { token: await api.token(admin) })
+    const self = await own.send('POST', '/sign-in', { invitation: code, name: 'Second' })
+    expect(self).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('You made this invitation') },
+    })
+    const accept = (subject: string, email: string) =>
+      sqlstateOf(
+        inTransaction(
+          db.pool('stagedoor_api'),
+          async (client) => {
+            await keepEmail(client, admin.userId, 'ada@example.com')
+            await acceptInvitation(client, sha256(code), { subject, email })
+          },
+          { role: 'service_role' },
+        ),
+      )
+    expect(await accept('ada-again', 'Ada@example.com')).toBe('SD208')
+    expect(await accept('grace', 'grace@example.com')).toBe('not refused')
+    const { body } = await call('GET', `/invitations?workspace_id=${workspace}`, admin)
+    expect(body.invitations).toContainEqual(
+      expect.objectContaining({ created_by: admin.userId, accepted_by: 'grace' }),
+    )
+    await call('DELETE', `/members/grace?workspace_id=${workspace}`, admin)
   })
 
   it('is created by administrators of the workspace only, for a role that exists', async () => {

@@ -167,3 +167,24 @@ it('answers the risk of a plan, and its filters list the rows', async () => {
     if (fact === 'empty') expect(rows.body.rows.length > 0).toBe(value > 0)
   }
 })
+
+it('refuses the approval of whoever uploaded it, and is not content with one from before a stricter policy', async () => {
+  const { upload_id: id, plan_digest: digest, change } = await submitted('Own')
+  const { actor } = (await call('GET', '/me', 'operator')).body
+  const role = (name: string) =>
+    call('PUT', `/members/${actor}`, as('admin'), { workspace_id: uploads.ads.workspace, role: name })
+  await role('reviewer')
+  for (const [path, body] of [
+    [`/changes/${change}/review`, { verdict: 'approve', digest, ticked }],
+    [`/uploads/${id}/approve`, { digest, ticked }],
+  ] as const)
+    expect((await call('POST', path, 'operator', body)).body).toMatchObject({ code: 'staging_own_record' })
+  await role('operator')
+  await policy({ base: { approvals: 1 } })
+  await call('POST', `/uploads/${id}/approve`, 'reviewer', { digest, ticked })
+  await policy({ base: { approvals: 2 } })
+  expect((await call('POST', `/uploads/${id}/promote`, 'operator', { digest })).body.code).toBe(
+    'review_incomplete',
+  )
+  await call('DELETE', '/review-policies?dataset=ads', as('admin'))
+})

@@ -200,6 +200,29 @@ it('kinds and schedules are changed by people who have the right in every worksp
   expect((await api.get('/api/v1/schedules/next-runs?cron=never', await api.token(viewer))).status).toBe(400)
 })
 
+it('jobs and issues of no workspace are seen by whoever operates every workspace, and by nobody else', async () => {
+  const id = await enqueue(db, 'maintained', EXECUTOR)
+  const [issue] = await db.owner<{ id: string }>(
+    `select iu_core.fn_system_issue_open('disk_full', 'error', 'disk', 'The disk is full') as id`,
+  )
+  const everywhere = await createMember(db, workspace, 'operator')
+  await db.owner('insert into public.workspace_members (workspace_id, user_id, role) values ($1, $2, $3)', [
+    other,
+    everywhere.userId,
+    'operator',
+  ])
+  for (const [member, sees] of [
+    [everywhere, true],
+    [operator, false],
+    [stranger, false],
+  ] as const) {
+    const token = await api.token(member)
+    expect((await api.get(`/api/v1/jobs/${id}`, token)).status).toBe(sees ? 200 : 404)
+    expect(JSON.stringify((await api.get('/api/v1/issues', token)).body).includes(issue!.id)).toBe(sees)
+  }
+  await db.owner('delete from public.workspace_members where user_id = $1', [everywhere.userId])
+})
+
 it('health has checks and gates in words, and sizes only for whoever administers everything', async () => {
   const checks = await api.get('/api/v1/health', await api.token(operator))
   expect(checks).toMatchObject({

@@ -2,9 +2,14 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, it } from 'vitest'
+import { emailsOf, keepEmail } from '../../../src/access/members.ts'
+import type { JobContext } from '../../../src/jobs/handlers.ts'
+import { mailRecipients, readNotice } from '../../../src/jobs/messages.ts'
+import type { Job } from '../../../src/jobs/queue.ts'
 import { newWebhookSecret, setWebhookTarget, webhookHandler } from '../../../src/jobs/webhooks.ts'
 import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../../support/database.ts'
+import { createMember, createWorkspace, type Member } from '../../support/factories.ts'
 import { useTrial } from '../../support/ingest-rows.ts'
 import { until } from '../../support/until.ts'
 import { useJobs } from '../worker/support.ts'
@@ -101,6 +106,7 @@ it('an address gets an e-mail through the mail server, tried again under the sam
       hosts: [],
       smtpUrl,
       mailFrom: 'Stagedoor <door@example.com>',
+      mailDomains: ['example.com'],
       publicUrl: PUBLIC,
     }),
   })
@@ -121,4 +127,60 @@ it('an address gets an e-mail through the mail server, tried again under the sam
   ])
   const [told] = await db.owner('select iu_core.fn_notify_reviewers($1) as told', [change_id])
   expect(told).toEqual({ told: { skipped: 'it waits for no approval' } })
+})
+
+it('e-mail goes to listed domains, or those of members, and to the people whose review is requested', async () => {
+  await db.owner('delete from iu_core.webhook_target')
+  await target('mail', 'mailto:team@example.com')
+  const change = await submitted('Week 46')
+  const as = (url: string, domains: string[] = []) =>
+    asService((client) =>
+      mailRecipients(client, { payload: { change_id: change.change_id } }, { code: 'mail', url }, domains),
+    )
+  await expect(as('mailto:team@example.com')).rejects.toThrow(/no member has a verified address there/)
+  await expect(as('mailto:team@example.com', ['example.org'])).rejects.toMatchObject({
+    hint: expect.stringContaining('STAGEDOOR_MAIL_DOMAINS=example.org,example.com'),
+  })
+  expect(await as('mailto:team@example.com', ['example.com'])).toEqual(['team@example.com'])
+  // By name, and by a group; the author is not asked, and whoever left is not told.
+  const [ann, ben, gone] = await Promise.all(
+    ['reviewer', 'reviewer', 'reviewer'].map((role) => createMember(db, trial.workspace, role as 'reviewer')),
+  )
+  for (const [member, email] of [
+    [ann, 'ann@example.com'],
+    [ben, 'ben@example.net'],
+    [gone, 'gone@example.com'],
+  ] as const)
+    await asService((client) => keepEmail(client, member!.userId, email))
+  await asService(async (client) => {
+    await client.query(`select iu_core.fn_group_add($1, 'Finance', $2)`, [trial.workspace, ben!.userId])
+    await client.query('select iu_core.fn_change_reviewers_set($1, $2, $3)', [
+      change.change_id,
+      [ann!.userId, gone!.userId],
+      ['finance'],
+    ])
+  })
+  await db.owner('delete from public.workspace_members where user_id = $1', [gone!.userId])
+  expect(await as('mailto:{reviewers}')).toEqual(['ann@example.com', 'ben@example.net'])
+  expect(await as('mailto:{reviewers}', ['example.com'])).toEqual(['ann@example.com'])
+  expect(await as('mailto:team@example.com')).toEqual(['team@example.com'])
+  // An administrator sees the addresses of members, everybody sees their own.
+  const admin = await createMember(db, trial.workspace, 'admin')
+  const seen = (who: Member) =>
+    db.as(who, async (client) => [...(await emailsOf(client, [ann!.userId, ben!.userId])).values()].sort())
+  expect(await seen(admin)).toEqual(['ann@example.com', 'ben@example.net'])
+  expect(await seen(ann!)).toEqual(['ann@example.com'])
+  expect(await seen(trial.operator)).toEqual([])
+})
+
+it('a job of one workspace reads nothing about a change of another', async () => {
+  const change = await submitted('Week 47')
+  const other = await createWorkspace(db)
+  const read = (workspace_id: string) =>
+    readNotice(
+      { transaction: asService } as unknown as JobContext,
+      { payload: { change_id: change.change_id }, workspace_id } as unknown as Job,
+    )
+  expect(await read(trial.workspace)).toMatchObject({ number: change.number })
+  expect(await read(other)).toBe(undefined)
 })
