@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import type { Logger } from 'pino'
 import { findMember } from '../access/members.ts'
-import { signToken } from '../access/tokens.ts'
 import type { Stagedoor } from '../app/stagedoor.ts'
 import type { JobHandlers } from '../jobs/handlers.ts'
 import type { Config } from '../kernel/config.ts'
@@ -116,6 +115,8 @@ async function tokensOf(
     throw new Error(
       'only your identity provider signs tokens here, so the people of the story cannot act; run examples/weekly-report/run.mjs with their tokens instead',
     )
+  // Loaded here: most starts sign nothing.
+  const { signToken } = await import('../access/tokens.ts')
   const tokens: Record<string, string> = {}
   for (const role of PEOPLE) {
     const member = await findMember(owner, { role })

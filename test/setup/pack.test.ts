@@ -43,5 +43,6 @@ it('the packed package, installed in an empty folder, runs: library and command 
   // The console shows them.
   for (const page of ['README.md', 'guides/tutorial.md', 'reference/errors.md', 'images/diff.png'])
     expect(files).toContain(join('docs', page))
+  expect(files, 'the demo of start').toContain(join('examples', 'weekly-report', 'story.mjs'))
   expect(files.filter((file) => file.includes('test') && file.endsWith('.test.js'))).toEqual([])
 })
