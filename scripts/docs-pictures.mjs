@@ -118,6 +118,8 @@ function environment(home) {
     HOME,
     ...(TMPDIR && { TMPDIR }),
     STAGEDOOR_HOME: home,
+    // The pictures show the tutorial alone.
+    STAGEDOOR_DEMO: 'off',
     PORT: '0',
     NO_COLOR: '1',
     LOG_LEVEL: 'warn',

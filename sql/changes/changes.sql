@@ -32,8 +32,12 @@ begin
     perform iu_core.fn_change_log(c.change_id, v_actor, p_via, 'status',
       jsonb_build_object('from', c.status, 'to', v_status, 'digest', v_digest));
     perform iu_core.fn_change_event(c, 'status_changed', v_actor, p_via, jsonb_build_object('from', c.status, 'to', v_status, 'digest', v_digest));
-  elsif v_digest is not null then
-    perform iu_core.fn_change_log(c.change_id, v_actor, p_via, 'planned', jsonb_build_object('digest', v_digest));
+  end if;
+  if v_digest is not null and v_digest is distinct from c.digest then
+    perform iu_core.fn_change_log(c.change_id, v_actor, p_via, 'planned', jsonb_build_object('digest', v_digest, 'from', c.digest, 'rows', (
+      select jsonb_object_agg(t.action, t.rows)
+        from (select a.key as action, sum(a.value::bigint) as rows from iu_core.ingest_plan p, jsonb_each(p.totals) x, jsonb_each_text(x.value) a
+               where p_kind = 'upload' and p.upload_id = p_subject_id group by 1) t)));
   end if;
   return c.change_id;
 end $$;

@@ -19,9 +19,8 @@ declare
   v_actor record;
   c iu_core.change;
   v_first iu_core.change_comment;
-  v_comment iu_core.change_comment;
 begin
-  perform iu_core.require_member(iu_core.fn_change_workspace(p_change_id), 'read');
+  perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'read');
   c := iu_core.fn_change_lock(p_change_id);
   perform iu_core.fn_change_require_writer(c);
   v_actor := iu_core.fn_actor_for(p_by);
@@ -41,22 +40,37 @@ begin
   else
     perform iu_core.fn_change_anchor_check(c, p_row_type, p_line, p_column);
   end if;
-  v_comment.comment_id := iu_core.fn_time_uuid();
-  insert into iu_core.change_comment (comment_id, change_id, thread_id, row_type, line, column_name, digest, body, author, via, mentions)
-  values (v_comment.comment_id, c.change_id, coalesce(v_first.comment_id, v_comment.comment_id), p_row_type, p_line, p_column, c.digest, p_body,
-          v_actor.actor, v_actor.via, iu_core.fn_change_mentions(c.workspace_id, p_body))
-  returning * into v_comment;
-  update iu_core.change set comment_count = comment_count + 1 where change_id = c.change_id;
-  perform iu_core.fn_change_log(c.change_id, v_actor.actor, v_actor.via, 'commented',
-    jsonb_build_object('comment_id', v_comment.comment_id, 'thread_id', v_comment.thread_id));
-  perform iu_core.fn_change_event(c, 'commented', v_actor.actor, v_actor.via, jsonb_build_object(
-    'comment_id', v_comment.comment_id, 'thread_id', v_comment.thread_id, 'thread_author', v_first.author));
-  perform iu_core.fn_change_tell_mentioned(c, v_comment, v_comment.mentions, v_actor.actor, v_actor.via);
-  return v_comment;
+  return iu_core.fn_change_comment_write(c, v_actor.actor, v_actor.via, p_body, v_first, p_row_type, p_line, p_column);
 end $$;
 
 grant execute on function iu_core.fn_change_comment(uuid, text, uuid, text, integer, text, text) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- Writes a comment that was checked; p_first: the first comment of its thread. The change is locked. Internal: comments, and the text of a
+-- review, which has a budget of its own.
+create or replace function iu_core.fn_change_comment_write(
+  c iu_core.change, p_actor text, p_via text, p_body text, p_first iu_core.change_comment default null,
+  p_row_type text default null, p_line integer default null, p_column text default null
+) returns iu_core.change_comment
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_comment iu_core.change_comment;
+begin
+  v_comment.comment_id := iu_core.fn_time_uuid();
+  insert into iu_core.change_comment (comment_id, change_id, thread_id, row_type, line, column_name, digest, body, author, via, mentions)
+  values (v_comment.comment_id, c.change_id, coalesce(p_first.comment_id, v_comment.comment_id), p_row_type, p_line, p_column, c.digest, p_body,
+          p_actor, p_via, iu_core.fn_change_mentions(c.workspace_id, p_body))
+  returning * into v_comment;
+  update iu_core.change set comment_count = comment_count + 1 where change_id = c.change_id;
+  perform iu_core.fn_change_log(c.change_id, p_actor, p_via, 'commented',
+    jsonb_build_object('comment_id', v_comment.comment_id, 'thread_id', v_comment.thread_id));
+  perform iu_core.fn_change_event(c, 'commented', p_actor, p_via, jsonb_build_object(
+    'comment_id', v_comment.comment_id, 'thread_id', v_comment.thread_id, 'thread_author', p_first.author));
+  perform iu_core.fn_change_tell_mentioned(c, v_comment, v_comment.mentions, p_actor, p_via);
+  return v_comment;
+end $$;
 
 -- Replaces the text of one's own comment. What it said before stays readable (change_comment_edit).
 create or replace function iu_core.fn_change_comment_update(p_comment_id uuid, p_body text, p_by text default null)
@@ -70,7 +84,7 @@ declare
   v_comment iu_core.change_comment;
   v_before text[];
 begin
-  perform iu_core.require_member(iu_core.fn_change_workspace(iu_core.fn_change_of_comment(p_comment_id)), 'read');
+  perform iu_core.require_member((iu_core.fn_change_visible(iu_core.fn_change_of_comment(p_comment_id))).workspace_id, 'read');
   c := iu_core.fn_change_lock(iu_core.fn_change_of_comment(p_comment_id));
   v_actor := iu_core.fn_actor_for(p_by);
   v_comment := iu_core.fn_change_own_comment(c, p_comment_id, v_actor.actor, 'edit');
@@ -110,7 +124,7 @@ declare
   c iu_core.change;
   v_comment iu_core.change_comment;
 begin
-  perform iu_core.require_member(iu_core.fn_change_workspace(iu_core.fn_change_of_comment(p_comment_id)), 'read');
+  perform iu_core.require_member((iu_core.fn_change_visible(iu_core.fn_change_of_comment(p_comment_id))).workspace_id, 'read');
   c := iu_core.fn_change_lock(iu_core.fn_change_of_comment(p_comment_id));
   v_actor := iu_core.fn_actor_for(p_by);
   v_comment := iu_core.fn_change_own_comment(c, p_comment_id, v_actor.actor, 'delete');
@@ -139,7 +153,7 @@ declare
   v_first iu_core.change_comment;
   v_what text := case when p_resolved then 'thread_resolved' else 'thread_reopened' end;
 begin
-  perform iu_core.require_member(iu_core.fn_change_workspace(iu_core.fn_change_of_comment(p_comment_id)), 'read');
+  perform iu_core.require_member((iu_core.fn_change_visible(iu_core.fn_change_of_comment(p_comment_id))).workspace_id, 'read');
   c := iu_core.fn_change_lock(iu_core.fn_change_of_comment(p_comment_id));
   v_actor := iu_core.fn_actor_for(p_by);
   if p_resolved is null then
@@ -170,7 +184,7 @@ end $$;
 grant execute on function iu_core.fn_change_thread_resolve(uuid, boolean, text) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The change of a comment; NULL if there is no such comment, which fn_change_workspace answers as it answers a change that the caller
+-- The change of a comment; NULL if there is no such comment, which fn_change_visible answers as it answers a change that the caller
 -- must not see. Internal.
 create or replace function iu_core.fn_change_of_comment(p_comment_id uuid) returns uuid
 language sql stable

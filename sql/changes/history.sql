@@ -15,7 +15,7 @@ declare
   v_labels text[];
   v_edited text[];
 begin
-  perform iu_core.require_member(iu_core.fn_change_workspace(p_change_id), 'stage');
+  perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'stage');
   c := iu_core.fn_change_lock(p_change_id);
   v_actor := iu_core.fn_actor_for(p_by);
   perform iu_core.fn_change_require_editor(c, v_actor.actor);
@@ -87,7 +87,7 @@ declare
   v_added jsonb;
   v_removed jsonb;
 begin
-  perform iu_core.require_member(iu_core.fn_change_workspace(p_change_id), 'stage');
+  perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'stage');
   c := iu_core.fn_change_lock(p_change_id);
   v_actor := iu_core.fn_actor_for(p_by);
   perform iu_core.fn_change_require_editor(c, v_actor.actor);
@@ -136,8 +136,9 @@ end $$;
 grant execute on function iu_core.fn_change_reviewers_set(uuid, text[], text[], text) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The workspace of a change that the caller may see; an agent sees its own only. Others are told that there is none. Internal.
-create or replace function iu_core.fn_change_workspace(p_change_id uuid) returns uuid
+-- The change, not locked, if the caller sees it; an agent sees its own only. Others are told that there is none. Internal: callers pass its
+-- workspace to require_member, and lock what they need after that.
+create or replace function iu_core.fn_change_visible(p_change_id uuid) returns iu_core.change
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -149,10 +150,10 @@ begin
      or (iu_core.fn_change_caller_is_agent(c.workspace_id) and c.author <> iu_core.fn_actor()) then
     raise exception using
       errcode = 'SD340',
-      message = case when p_change_id is null then 'There is no such change or comment' else format('There is no change %s', p_change_id) end,
+      message = case when p_change_id is null then 'There is no such change, comment or review' else format('There is no change %s', p_change_id) end,
       detail = json_build_object('change', coalesce(p_change_id::text, 'or comment of this id'))::text;
   end if;
-  return c.workspace_id;
+  return c;
 end $$;
 
 -- The change, locked until the end of the transaction. Internal.

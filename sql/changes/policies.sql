@@ -23,10 +23,20 @@ begin
                                                 and (d.workspace_id is null or d.workspace_id = p_workspace_id))
       then format('There is no dataset %L', p_dataset)
     when length(p_reason) > 2000 then 'The reason has at most 2,000 characters'
-    else iu_core.fn_review_policy_problem(p_workspace_id, p_rules) end;
+    else coalesce(iu_core.fn_review_policy_problem(p_workspace_id, p_rules), iu_core.fn_review_policy_column_problem(p_workspace_id, p_dataset, p_kind, p_rules)) end;
   if v_problem is not null then
     raise exception using errcode = 'SD001', message = v_problem,
       hint = 'For example {"base": {"approvals": 1}, "raise": [{"when": {"rows_over": 1000}, "approvals": 2, "groups": ["Finance"]}]}.';
+  end if;
+  -- Otherwise one credential of the back end could give itself as many reviewers as it likes.
+  if p_rules -> 'trust_back_end' = 'true' and iu_core.fn_caller_is_service() and not exists (
+       select from iu_core.review_policy where workspace_id = p_workspace_id and dataset is not distinct from p_dataset
+          and kind is not distinct from p_kind and rules -> 'trust_back_end' = 'true') then
+    raise exception using
+      errcode = 'SD202',
+      message = 'Only an administrator of the workspace lets back-end code approve for others (trust_back_end)',
+      hint = 'Set the policy as that person: in the console, or `stagedoor policy set … --as admin`.',
+      detail = json_build_object('actor', iu_core.fn_actor(), 'role', iu_core.fn_caller_role(), 'right', 'administer')::text;
   end if;
   if (select count(*) from iu_core.review_policy where workspace_id = p_workspace_id) >= 200
      and not exists (select from iu_core.review_policy where workspace_id = p_workspace_id
@@ -178,12 +188,14 @@ begin
   if jsonb_typeof(p_rules) is distinct from 'object' or octet_length(p_rules::text) > 65536 then
     return 'The rules of a review policy are a JSON object of at most 64 KB';
   end if;
-  select k into v_unknown from jsonb_object_keys(p_rules) k where k not in ('base', 'raise', 'keep_approvals_when_unchanged') limit 1;
+  select k into v_unknown from jsonb_object_keys(p_rules) k where k not in ('base', 'raise', 'keep_approvals_when_unchanged', 'trust_back_end') limit 1;
   if v_unknown is not null then
-    return format('A review policy has no setting %L; base, raise and keep_approvals_when_unchanged are', v_unknown);
+    return format('A review policy has no setting %L; base, raise, keep_approvals_when_unchanged and trust_back_end are', v_unknown);
   end if;
-  if coalesce(jsonb_typeof(p_rules -> 'keep_approvals_when_unchanged'), 'boolean') <> 'boolean' then
-    return 'keep_approvals_when_unchanged is true or false';
+  select k into v_unknown from unnest(array['keep_approvals_when_unchanged', 'trust_back_end']) k
+   where coalesce(jsonb_typeof(p_rules -> k), 'boolean') <> 'boolean' limit 1;
+  if v_unknown is not null then
+    return v_unknown || ' is true or false';
   end if;
   if jsonb_typeof(p_rules -> 'base') is distinct from 'object' then
     return 'base is missing: what every change needs, such as {"approvals": 1}';
@@ -303,6 +315,77 @@ begin
   return null;
 end $$;
 
+-- Why a policy names a column that nothing has which it is for; NULL if it does not. Where no dataset is registered yet, any name will do.
+-- Internal.
+create or replace function iu_core.fn_review_policy_column_problem(p_workspace_id uuid, p_dataset text, p_kind text, p_rules jsonb) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format(case u.key when 'columns' then 'The rule %s names the column %s, which is no column of %s. Its columns: %s'
+                           else 'The rule %s names %s as an amount, which is no column of numbers of %s. Its columns of numbers: %s' end,
+                coalesce(r ->> 'name', left(r ->> 'when', 80)), u.value ->> 0,
+                coalesce('the dataset ' || p_dataset, 'any dataset of the workspace'),
+                coalesce((select left(string_agg(k.column_name, ', ' order by k.column_name), 500) from iu_core.fn_review_columns(p_workspace_id, p_dataset) k
+                           where u.key = 'columns' or k.is_number), 'none'))
+    from jsonb_array_elements(coalesce(p_rules -> 'raise', '[]')) r,
+         jsonb_each(iu_core.fn_review_unknown_columns(p_workspace_id, p_dataset, r -> 'when')) u
+   where coalesce(p_kind, 'upload') = 'upload'
+   limit 1
+$$;
+
+-- What is wrong with a policy that was right when it was set: a column that it names is gone. Its rules that name it apply to every upload
+-- until the policy is set again. For members.
+create or replace function iu_core.fn_review_policy_warnings(p_policy_id uuid) returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  p iu_core.review_policy;
+begin
+  perform iu_core.require_member((select o.workspace_id from iu_core.review_policy o where o.policy_id = p_policy_id), 'read');
+  select * into p from iu_core.review_policy o where o.policy_id = p_policy_id;
+  return array_remove(array[iu_core.fn_review_policy_column_problem(p.workspace_id, p.dataset, p.kind, p.rules)
+    || '. Until the policy is set again, the rule applies to every upload.'], null);
+end $$;
+
+grant execute on function iu_core.fn_review_policy_warnings(uuid) to service_role, dot_executor, authenticated, stagedoor_reviewer;
+
+-- The conditions of a rule that name a column which no dataset has that the policy is for: {"columns": [names], "amount_over": [name]}. Such
+-- a condition counts as met: a rule that nobody can read must not let everything pass. Internal.
+create or replace function iu_core.fn_review_unknown_columns(p_workspace_id uuid, p_dataset text, p_when jsonb) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not p_when ?| array['columns', 'amount_over'] then
+    return '{}';
+  end if;
+  return (
+    with known as materialized (select * from iu_core.fn_review_columns(p_workspace_id, p_dataset)),
+         named as (select 'columns' as key, jsonb_array_elements_text(p_when -> 'columns') as name
+                   union all
+                   select 'amount_over', p_when #>> '{amount_over,column}' where p_when ? 'amount_over'),
+         unknown as (select n.key, jsonb_agg(n.name order by n.name) as names from named n
+                      where exists (select from known)
+                        and not exists (select from known k where k.column_name = n.name and (n.key = 'columns' or k.is_number))
+                      group by n.key)
+    select coalesce(jsonb_object_agg(key, names), '{}') from unknown);
+end $$;
+
+-- The columns that uploads of a dataset write, or of all datasets of the workspace. Internal.
+create or replace function iu_core.fn_review_columns(p_workspace_id uuid, p_dataset text) returns table (column_name text, is_number boolean)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select c, coalesce(bool_or(a.atttypid = any (array['int2', 'int4', 'int8', 'numeric', 'float4', 'float8']::regtype[])), false)
+    from iu_core.ingest_dataset d,
+         jsonb_array_elements(d.definition -> 'rows') r
+   cross join lateral jsonb_object_keys(r -> 'columns') c
+    left join pg_attribute a on a.attrelid = to_regclass(r ->> 'target') and a.attname = c and not a.attisdropped
+   where (d.workspace_id is null or d.workspace_id = p_workspace_id) and (p_dataset is null or d.dataset = p_dataset)
+   group by c
+$$;
+
 -- The groups that rules ask for. Internal.
 create or replace function iu_core.fn_review_policy_groups(p_rules jsonb) returns setof text
 language sql immutable
@@ -324,7 +407,7 @@ as $$
 $$;
 
 -- What a change needs now: {"policy": {"policy_id", "revision", "dataset", "kind"} or null, "approvals", "roles", "groups", "rules":
--- [{"name", "why", "approvals", "groups"}], "keep_approvals_when_unchanged"}. p_required: the dataset or the kind of the record
+-- [{"name", "why", "approvals", "groups"}], "keep_approvals_when_unchanged", "trust_back_end"}. p_required: the dataset or the kind of the record
 -- requires an approval by itself, so that it is at least one. Conditions about rows hold for uploads only. Internal.
 create or replace function iu_core.fn_review_requirement_of(
   p_workspace_id uuid, p_kind text, p_dataset text, p_upload_id uuid, p_required boolean
@@ -335,6 +418,7 @@ as $$
 declare
   v_policy iu_core.review_policy;
   v_rule jsonb;
+  v_unknown jsonb;
   v_why text;
   v_rules jsonb := '[]';
   v_approvals integer;
@@ -345,13 +429,16 @@ begin
    order by p.dataset nulls last, p.kind nulls last limit 1;
   if not found then
     return jsonb_build_object('policy', null, 'approvals', case when p_required then 1 else 0 end, 'roles', '[]'::jsonb, 'groups', '[]'::jsonb,
-                              'rules', '[]'::jsonb, 'keep_approvals_when_unchanged', false);
+                              'rules', '[]'::jsonb, 'keep_approvals_when_unchanged', false, 'trust_back_end', false);
   end if;
   v_approvals := greatest((v_policy.rules #>> '{base,approvals}')::integer, case when p_required then 1 else 0 end);
   v_groups := array(select jsonb_array_elements_text(coalesce(v_policy.rules #> '{base,groups}', '[]')));
   for v_rule in select r from jsonb_array_elements(coalesce(v_policy.rules -> 'raise', '[]')) r loop
-    v_why := iu_core.fn_review_rule_applies(v_rule -> 'when', p_upload_id);
+    v_unknown := case when p_upload_id is null then '{}' else iu_core.fn_review_unknown_columns(p_workspace_id, v_policy.dataset, v_rule -> 'when') end;
+    v_why := iu_core.fn_review_rule_applies((v_rule -> 'when') - array(select jsonb_object_keys(v_unknown)), p_upload_id);
     continue when v_why is null;
+    v_why := concat_ws('; ', nullif(v_why, ''), (select string_agg(format('the rule names %s, which is no column any more: set the policy again', n), '; ')
+                                                   from jsonb_each(v_unknown) k, jsonb_array_elements_text(k.value) n));
     v_approvals := greatest(v_approvals, (v_rule ->> 'approvals')::integer);
     v_groups := v_groups || array(select jsonb_array_elements_text(coalesce(v_rule -> 'groups', '[]')));
     v_rules := v_rules || jsonb_build_object('name', v_rule -> 'name', 'why', v_why, 'approvals', v_rule -> 'approvals',
@@ -369,7 +456,8 @@ begin
   return jsonb_build_object(
     'policy', jsonb_build_object('policy_id', v_policy.policy_id, 'revision', v_policy.revision, 'dataset', v_policy.dataset, 'kind', v_policy.kind),
     'approvals', v_approvals, 'roles', coalesce(v_policy.rules #> '{base,roles}', '[]'), 'groups', to_jsonb(v_groups), 'rules', v_rules,
-    'keep_approvals_when_unchanged', coalesce(v_policy.rules -> 'keep_approvals_when_unchanged', 'false'));
+    'keep_approvals_when_unchanged', coalesce(v_policy.rules -> 'keep_approvals_when_unchanged', 'false'),
+    'trust_back_end', coalesce(v_policy.rules -> 'trust_back_end', 'false'));
 end $$;
 
 -- Why all conditions of a rule hold for an upload, in words; NULL if one of them does not. Without an upload only the hours can hold.

@@ -22,8 +22,16 @@ begin
   end if;
   c := iu_core.fn_change_visible(p_change_id);
   v_actor := iu_core.fn_actor_for(p_by);
-  if p_verdict in ('request_changes', 'comment') then
-    perform iu_core.fn_change_require_text('A review that does not approve', p_body, 10000);
+  if p_verdict in ('request_changes', 'comment') or p_body ~ '\S' then
+    perform iu_core.fn_change_require_text('A review', p_body, 10000);
+  end if;
+  if iu_core.fn_change_caller_is_agent(c.workspace_id) then
+    perform iu_core.require_member(c.workspace_id, 'stage');
+  end if;
+  -- Each person has a budget, which others cannot use up; a withdrawal needs a review before it.
+  if p_verdict <> 'withdraw'
+     and (select count(*) from iu_core.change_review r where r.change_id = c.change_id and lower(r.reviewer) = lower(v_actor.actor)) >= 200 then
+    perform iu_core.fn_change_raise_limit(c, '200 reviews by one person');
   end if;
   if p_verdict <> 'comment' then
     perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -49,7 +57,7 @@ begin
     select r.review_id into v_review from iu_core.change_review r
      where r.change_id = c.change_id and r.reviewer = v_actor.actor order by r.review_id desc limit 1;
     update iu_core.change_review
-       set body_comment_id = (select m.comment_id from iu_core.fn_change_comment(c.change_id, p_body, p_by => p_by) m)
+       set body_comment_id = (select m.comment_id from iu_core.fn_change_comment_write(iu_core.fn_change_lock(c.change_id), v_actor.actor, v_actor.via, p_body) m)
      where review_id = v_review;
   end if;
   return iu_core.fn_review_standing(c.change_id);
@@ -97,31 +105,12 @@ end $$;
 grant execute on function iu_core.fn_review_requirement(uuid) to
   service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The change, not locked, if the caller sees it. An agent sees its own only. Internal: for functions that lock its subject before the
--- change; they pass its workspace to require_member.
-create or replace function iu_core.fn_change_visible(p_change_id uuid) returns iu_core.change
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  c iu_core.change;
-begin
-  select * into c from iu_core.change where change_id = p_change_id;
-  if not found or not iu_core.fn_workspace_is_visible(c.workspace_id)
-     or (iu_core.fn_change_caller_is_agent(c.workspace_id) and c.author <> iu_core.fn_actor()) then
-    raise exception using
-      errcode = 'SD340',
-      message = case when p_change_id is null then 'There is no such change or review' else format('There is no change %s', p_change_id) end,
-      detail = json_build_object('change', p_change_id)::text;
-  end if;
-  return c;
-end $$;
-
 -- How a change stands: {"change", "digest", "policy", "approvals": how many it needs, "roles", "groups", "rules", "counted": how many
 -- count, "reviews": [{"review_id", "reviewer", "role", "at", "counts", "groups", "reason"}], "missing": {"approvals", "groups"},
--- "blocked_by": [{"review_id", "reviewer", "at"}], "met", "summary"}. Memberships, roles and groups are those of this moment. An approval
--- by back-end code that names nobody with the right to review counts once for each login, and not where the policy asks for roles.
--- Internal.
+-- "blocked_by": [{"review_id", "reviewer", "at"}], "met", "summary"}. Memberships, roles and groups are those of this moment. Who
+-- signed counts, and not who is named: approvals by back-end code are those of one party together, whatever its logins are called, without a role and
+-- without a group, because one of its credentials can name everybody and make other credentials. A policy with trust_back_end counts them
+-- as those of the members that are named. Internal.
 create or replace function iu_core.fn_review_standing(p_change_id uuid) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -168,21 +157,24 @@ begin
      where v_record.approved_at is not null and not exists (
        select from iu_core.change_review r where r.change_id = c.change_id and r.verdict = 'approve' and lower(r.reviewer) = lower(v_record.approved_by))
   ), judged as (
-    select a.*, m.app_role as role_now, lower(case when a.role is null then coalesce(a.via, a.reviewer) else a.reviewer end) as party,
+    select a.*, m.app_role as role_now, case when m.signed then lower(a.reviewer) else '' end as party, m.signed,
            array(select g.group_name from iu_core.member_group_member g
-                  where g.workspace_id = c.workspace_id and lower(g.member) = lower(a.reviewer) order by 1) as groups,
+                  where m.signed and g.workspace_id = c.workspace_id and lower(g.member) = lower(a.reviewer) order by 1) as groups,
            case when a.role is not null and m.app_role is null then 'has no longer the right to review'
-                when jsonb_array_length(v_needs -> 'roles') > 0 and not v_needs -> 'roles' ? coalesce(m.app_role, '') then 'has none of the roles that the policy asks for'
+                when jsonb_array_length(v_needs -> 'roles') > 0 and not v_needs -> 'roles' ? case when m.signed then m.app_role else '' end
+                  then case when m.signed then 'has none of the roles that the policy asks for' else 'was named by back-end code, which has none of the roles that the policy asks for' end
                 when lower(a.reviewer) = any (v_changers) or lower(a.via) = any (v_changers) then 'has changed it' end as reason
       from approval a
-      left join lateral (select iu_core.fn_review_role(c.workspace_id, a.reviewer)) as m (app_role) on true
+     cross join lateral (select o.app_role, o.app_role is not null and a.role is not null and (a.via is null or (v_needs ->> 'trust_back_end')::boolean)
+                           from (select iu_core.fn_review_role(c.workspace_id, a.reviewer)) as o (app_role)) as m (app_role, signed)
   ), counted as (
     select j.*, j.reason is null and row_number() over (partition by j.party, j.reason is null order by j.at) = 1 as counts from judged j
   )
   select coalesce(jsonb_agg(jsonb_build_object('review_id', k.review_id, 'reviewer', k.reviewer, 'role', k.role_now, 'at', k.at, 'counts', k.counts,
-           'groups', k.groups, 'reason', coalesce(k.reason, case when not k.counts then 'is the same party as another approval' end)) order by k.at), '[]'),
+           'groups', k.groups, 'reason', coalesce(k.reason, case when not k.counts and not k.signed then 'was given by back-end code, which is one party whomever it names'
+                                                                                   when not k.counts then 'is the same party as another approval' end)) order by k.at), '[]'),
          count(*) filter (where k.counts),
-         coalesce(array(select distinct unnest(x.groups) from counted x where x.counts and x.role_now is not null), '{}')
+         coalesce(array(select distinct unnest(x.groups) from counted x where x.counts and x.signed), '{}')
     into v_reviews, v_counted, v_in_groups from counted k;
   v_missing := greatest((v_needs ->> 'approvals')::integer - v_counted, 0);
   v_missing_groups := array(select g from jsonb_array_elements_text(v_needs -> 'groups') g
@@ -244,6 +236,7 @@ declare
   v_review uuid;
 begin
   if v_change is null then
+    perform iu_core.fn_review_raise_change_missing(r);
     return null;
   end if;
   if iu_core.fn_review_is_outdated(r.staging_record_id) then
@@ -272,6 +265,9 @@ begin
           jsonb_build_object('policy', v_standing -> 'policy', 'approvals', v_standing -> 'approvals', 'roles', v_standing -> 'roles',
                              'groups', v_standing -> 'groups', 'rules', v_standing -> 'rules'))
   returning review_id into v_review;
+  if c.kind = 'upload' then
+    perform iu_core.fn_review_store_rows(c);
+  end if;
   v_standing := iu_core.fn_review_standing(v_change);
   perform iu_core.fn_change_log(v_change, p_actor, p_via, 'reviewed', jsonb_build_object('verdict', 'approve', 'review_id', v_review,
     'digest', v_standing -> 'digest', 'counted', v_standing -> 'counted', 'approvals', v_standing -> 'approvals', 'groups', v_standing -> 'groups',
@@ -302,16 +298,33 @@ declare
   v_standing jsonb;
 begin
   if v_change is null then
+    perform iu_core.fn_review_raise_change_missing(r);
     return;
   end if;
   v_standing := iu_core.fn_review_standing(v_change);
-  if not (v_standing ->> 'met')::boolean then
+  if (v_standing ->> 'met')::boolean is not true then
     raise exception using
       errcode = 'SD650',
       message = format('Change #%s is not approved as its review policy asks: %s', v_standing ->> 'change', v_standing ->> 'summary')
         || coalesce((select string_agg(format('; the approval of %s does not count: %s', x ->> 'reviewer', x ->> 'reason'), '')
                        from jsonb_array_elements(v_standing -> 'reviews') x where not (x ->> 'counts')::boolean), ''),
       detail = json_build_object('change', v_standing -> 'change', 'missing', v_standing ->> 'summary')::text;
+  end if;
+end $$;
+
+-- Raises if a record of a workspace has no change: nobody can tell what it needs and who has approved it. A record without a workspace never
+-- has one. Internal.
+create or replace function iu_core.fn_review_raise_change_missing(r iu_core.iu_staging_record) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if r.workspace_id is not null then
+    raise exception using
+      errcode = 'SD650',
+      message = format('The change of record %s is missing, so its reviews cannot be counted. `stagedoor change rebuild` opens it again', r.staging_record_id),
+      hint = 'Run `stagedoor change rebuild` on the server, then review it again.',
+      detail = json_build_object('record', r.staging_record_id, 'missing', 'its change; run `stagedoor change rebuild`')::text;
   end if;
 end $$;
 
@@ -440,6 +453,36 @@ begin
     update iu_core.ingest_plan set approval_required = true where upload_id = u.upload_id returning * into p_plan;
   end if;
   return p_plan;
+end $$;
+
+-- A plan that was submitted before is submitted again: the history says who is asked again, and what has changed since the last approval.
+-- Asked are those whose review was requested, and those whose approval of an earlier plan no longer stands. fn_notify_reviewers tells it.
+-- Internal: fn_ingest_submit.
+create or replace function iu_core.fn_review_ask_again(p_upload_id uuid, p_staging_record_id uuid) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c iu_core.change;
+  r iu_core.iu_staging_record;
+  v_approved text;
+  v_asked jsonb;
+begin
+  select * into c from iu_core.change where kind = 'upload' and subject_id = p_upload_id;
+  if c.change_id is null or not exists (select from iu_core.ingest_submission s where s.upload_id = p_upload_id and s.staging_record_id <> p_staging_record_id) then
+    return;
+  end if;
+  select * into r from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
+  select o.digest into v_approved from iu_core.change_review o where o.change_id = c.change_id and o.verdict = 'approve' order by o.review_id desc limit 1;
+  insert into iu_core.change_reviewer (change_id, reviewer, requested_by)
+  select distinct c.change_id, o.reviewer, r.owner_actor from iu_core.change_review o
+   where o.change_id = c.change_id and o.verdict = 'approve' and o.dismissed_reason = 'the plan changed'
+     and iu_core.fn_review_role(c.workspace_id, o.reviewer) is not null and o.reviewer <> c.author
+     and (select count(*) from iu_core.change_reviewer a where a.change_id = c.change_id) < 20
+  on conflict do nothing;
+  select jsonb_agg(coalesce(a.reviewer, a.group_name) order by 1) into v_asked from iu_core.change_reviewer a where a.change_id = c.change_id;
+  perform iu_core.fn_change_log(c.change_id, r.owner_actor, r.owner_via, 'asked_again', jsonb_build_object('digest', c.digest, 'reviewers', v_asked,
+    'approved', v_approved, 'since', iu_core.fn_review_compare(p_upload_id, v_approved)));
 end $$;
 
 -- A plan that was submitted again keeps the approvals that stand for it, with what their reviewers ticked. Internal: fn_ingest_submit.
@@ -577,8 +620,8 @@ begin
   end if;
 end $$;
 
--- Ends a review: it counts and blocks no longer. False: it had ended before. Internal.
-create or replace function iu_core.fn_change_review_end(p_review_id uuid, p_by text, p_via text, p_reason text) returns boolean
+-- Ends a review: it counts and blocks no longer. p_detail: more for the history. False: it had ended before. Internal.
+create or replace function iu_core.fn_change_review_end(p_review_id uuid, p_by text, p_via text, p_reason text, p_detail jsonb default '{}') returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -595,7 +638,7 @@ begin
   -- The reason that an administrator writes stays with the review.
   perform iu_core.fn_change_log(c.change_id, p_by, p_via, 'review_dismissed', jsonb_build_object('review_id', p_review_id, 'verdict', v_review.verdict,
     'reviewer', v_review.reviewer, 'because', case when p_reason in ('withdrawn', 'approved since', 'changes requested since', 'the plan changed', 'the plan was rejected', 'the review expired') then p_reason
-                                                   else 'dismissed' end));
+                                                   else 'dismissed' end) || p_detail);
   perform iu_core.fn_change_event(c, 'review_dismissed', p_by, p_via, jsonb_build_object('review_id', p_review_id, 'verdict', v_review.verdict,
     'reviewer', v_review.reviewer));
   return true;
@@ -612,7 +655,88 @@ as $$
     from iu_core.ingest_plan p where p.upload_id = p_upload_id
 $$;
 
--- Approvals fall when the plan of an upload gets another digest. Where the policy keeps approvals, those stay whose plan writes the same.
+-- The sha-256 of what a plan is made from: its mode, the dataset, what people repaired and chose. NULL: the dataset looks values up in
+-- other tables, which may lead elsewhere since. Internal.
+create or replace function iu_core.fn_review_inputs_digest(p_upload_id uuid) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when coalesce(d.definition -> 'lookups', '{}') = '{}' then encode(sha256(convert_to(concat_ws('|', p.gate_mode, trim_scale(p.threshold),
+           p.definition_digest, p.repeated_keys, (select max(r.repair_id) from iu_core.ingest_repair r where r.upload_id = p.upload_id)), 'UTF8')), 'hex') end
+    from iu_core.ingest_plan p
+    join iu_core.ingest_upload u using (upload_id)
+    join iu_core.ingest_dataset d on d.dataset = u.dataset
+   where p.upload_id = p_upload_id
+$$;
+
+-- Stores which rows the plan writes that was just approved. Only the last approval of each reviewer keeps its rows. Internal.
+create or replace function iu_core.fn_review_store_rows(c iu_core.change) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_digest text := (select p.digest from iu_core.ingest_plan p where p.upload_id = c.subject_id);
+begin
+  delete from iu_core.ingest_approved_plan a
+   where a.upload_id = c.subject_id and a.plan_digest not in (
+     select distinct on (lower(r.reviewer)) r.digest from iu_core.change_review r
+      where r.change_id = c.change_id and r.verdict = 'approve' order by lower(r.reviewer), r.review_id desc);
+  insert into iu_core.ingest_approved_plan (upload_id, plan_digest, inputs_digest)
+  values (c.subject_id, v_digest, iu_core.fn_review_inputs_digest(c.subject_id)) on conflict do nothing;
+  if not found then
+    return;
+  end if;
+  insert into iu_core.ingest_approved_block (upload_id, plan_digest, type_order, block, row_numbers, row_hashes)
+  select c.subject_id, v_digest, r.type_order, r.row_number >> 10, array_agg(r.row_number), array_agg(r.row_hash)
+    from iu_core.ingest_plan_row r
+   where r.upload_id = c.subject_id and r.action in ('insert', 'update', 'delete')
+   group by r.type_order, r.row_number >> 10;
+end $$;
+
+-- What differs between the plan of an upload and the plan with this digest that somebody approved, row by row: same (is written, with the
+-- same old and new values), different, added (is written and was not approved), in_production (was approved and is there already: nothing is
+-- written), gone (was approved and is neither written nor there). Rows that neither plan writes are not listed. No row at all: the rows of
+-- that approval are not stored.
+create or replace function iu_core.fn_ingest_plan_since(p_upload_id uuid, p_digest text)
+returns table (type_order smallint, row_number integer, how text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+-- Nothing may be known yet of the rows of a plan that was made a moment ago.
+set enable_nestloop = off
+as $$
+  select coalesce(n.type_order, a.type_order), coalesce(n.row_number, a.row_number),
+         case when a.row_number is null then 'added'
+              when n.action in ('insert', 'update', 'delete') then case when n.row_hash = a.row_hash then 'same' else 'different' end
+              -- A row that was to be deleted has no line that could be found unchanged.
+              when n.action = 'unchanged' and a.row_number >= 0 then 'in_production'
+              else 'gone' end
+    from (select b.type_order, r.row_number, r.row_hash from iu_core.ingest_approved_block b, unnest(b.row_numbers, b.row_hashes) as r (row_number, row_hash)
+           where b.upload_id = p_upload_id and b.plan_digest = p_digest) a
+    full join (select p.type_order, p.row_number, p.action, p.row_hash from iu_core.ingest_plan_row p where p.upload_id = p_upload_id) n
+      on n.type_order = a.type_order and n.row_number = a.row_number
+   where (a.row_number is not null or n.action in ('insert', 'update', 'delete'))
+     and exists (select from iu_core.ingest_approved_plan k where k.upload_id = p_upload_id and k.plan_digest = p_digest)
+$$;
+
+grant execute on function iu_core.fn_ingest_plan_since(uuid, text) to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- fn_ingest_plan_since in numbers: {"same", "different", "added", "in_production", "gone"}; NULL: the rows of that approval are not stored.
+-- Internal.
+create or replace function iu_core.fn_review_compare(p_upload_id uuid, p_digest text) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when exists (select from iu_core.ingest_approved_plan k where k.upload_id = p_upload_id and k.plan_digest = p_digest) then
+           jsonb_build_object('same', count(*) filter (where s.how = 'same'), 'different', count(*) filter (where s.how = 'different'),
+                              'added', count(*) filter (where s.how = 'added'), 'in_production', count(*) filter (where s.how = 'in_production'),
+                              'gone', count(*) filter (where s.how = 'gone')) end
+    from iu_core.fn_ingest_plan_since(p_upload_id, p_digest) s
+$$;
+
+-- Approvals fall when the plan of an upload gets another digest. Where the policy keeps approvals, and did so when they were given, those stay
+-- whose plan writes the same: every row that the new plan writes was approved with the same old and new values, and every approved row that
+-- it does not write any more is in production already. A row that dropped out counts as in production only if nobody has repaired a line or
+-- chosen anything since, and nothing is looked up: then what the line asks for is what was approved.
 create or replace function iu_core.fn_change_reviews_follow_digest() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -621,21 +745,33 @@ declare
   v_keep boolean;
   v_effect text;
   v_review iu_core.change_review;
+  v_since jsonb;
+  v_because text;
 begin
   for v_review in
     select r.* from iu_core.change_review r
      where r.change_id = new.change_id and r.verdict = 'approve' and r.dismissed_at is null and r.stands_for <> new.digest order by r.review_id
   loop
     v_keep := coalesce(v_keep, (iu_core.fn_review_standing(new.change_id) ->> 'keep_approvals_when_unchanged')::boolean);
+    v_since := iu_core.fn_review_compare(new.subject_id, v_review.digest);
+    v_because := null;
     if v_keep and v_review.effect_digest is not null then
       v_effect := coalesce(v_effect, iu_core.fn_review_effect_digest(new.subject_id));
+      if v_review.effect_digest = v_effect then
+        v_because := 'the same rows are written';
+      elsif v_since @> '{"different": 0, "added": 0, "gone": 0}'
+            and (select a.inputs_digest from iu_core.ingest_approved_plan a where a.upload_id = new.subject_id and a.plan_digest = v_review.digest)
+                = iu_core.fn_review_inputs_digest(new.subject_id) then
+        v_because := 'the other approved rows are in production already';
+      end if;
     end if;
-    if v_keep and v_review.effect_digest = v_effect then
+    if v_because is not null then
       update iu_core.change_review set stands_for = new.digest where review_id = v_review.review_id;
       perform iu_core.fn_change_log(new.change_id, iu_core.fn_actor(), null, 'review_kept', jsonb_build_object('review_id', v_review.review_id,
-        'reviewer', v_review.reviewer, 'from', v_review.stands_for, 'digest', new.digest));
+        'reviewer', v_review.reviewer, 'from', v_review.stands_for, 'digest', new.digest, 'because', v_because, 'since', v_since));
     else
-      perform iu_core.fn_change_review_end(v_review.review_id, iu_core.fn_actor(), null, 'the plan changed');
+      perform iu_core.fn_change_review_end(v_review.review_id, iu_core.fn_actor(), null, 'the plan changed',
+        jsonb_build_object('digest', new.digest, 'since', v_since));
     end if;
   end loop;
   return null;
@@ -645,6 +781,21 @@ create or replace trigger change_digest_moves_reviews
   after update of digest on iu_core.change
   for each row when (new.kind = 'upload' and new.digest is not null and new.digest is distinct from old.digest)
   execute function iu_core.fn_change_reviews_follow_digest();
+
+-- What was approved is of no use any more when the upload has ended.
+create or replace function iu_core.fn_review_delete_rows() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from iu_core.ingest_approved_plan where upload_id = new.upload_id;
+  return null;
+end $$;
+
+create or replace trigger ingest_upload_ends_approved_rows
+  after update of status on iu_core.ingest_upload
+  for each row when (old.status <> new.status and new.status in ('promoted', 'undone', 'failed', 'discarded', 'expired'))
+  execute function iu_core.fn_review_delete_rows();
 
 -- A review keeps who, what and when; it is dismissed once, gets its comment once, and never goes.
 create or replace function iu_core.fn_change_review_guard() returns trigger

@@ -36,6 +36,9 @@ declare
   v_control jsonb;
   v_notes jsonb;
   v_snapshot jsonb;
+  v_at timestamptz;
+  v_steps jsonb := '[]';
+  v_inner jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -52,6 +55,7 @@ begin
   v_dataset := iu_core.fn_ingest_require_same_dataset(u);
   perform iu_core.fn_ingest_require_tables(v_dataset);
   perform iu_core.fn_ingest_plan_delete(u);
+  v_at := clock_timestamp();
   if p_repeated_keys <> iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) then
     -- Choosing which lines count is a change of the upload, so this person cannot approve it.
     update iu_core.ingest_upload
@@ -66,14 +70,19 @@ begin
     select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   end if;
 
+  v_steps := v_steps || iu_core.fn_ingest_step('lookups', v_at);
+
   -- A value that its column cannot hold fails the statement of all lines; then it is worked out which lines they are.
   foreach v_check_casts in array array[false, true] loop
     begin
+      v_inner := '[]';
+      v_at := clock_timestamp();
       v_nullable := iu_core.fn_ingest_plan_lines(u, v_dataset.definition, v_check_casts);
+      v_inner := v_inner || iu_core.fn_ingest_step('keys_and_types', v_at);
       -- Its counts may have changed: a key that repeats was found now.
       select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
       loop
-        perform iu_core.fn_ingest_plan_row_types(u, v_dataset, v_nullable);
+        v_inner := v_inner || iu_core.fn_ingest_plan_row_types(u, v_dataset, v_nullable);
         exit when not iu_core.fn_ingest_plan_without_refused(u, v_dataset.definition);
       end loop;
       perform iu_core.fn_ingest_plan_refuse_added(u, v_dataset.definition);
@@ -84,17 +93,25 @@ begin
       end if;
     end;
   end loop;
+  v_steps := v_steps || v_inner;
   v_notes := iu_core.fn_ingest_plan_notes(v_dataset.definition, u.reading -> 'layout');
   perform iu_core.fn_ingest_plan_left_out(u, v_dataset.definition, p_gate_mode);
+  v_at := clock_timestamp();
   v_snapshot := iu_core.fn_ingest_snapshot_plan(u, v_dataset.definition, p_gate_mode);
+  if v_snapshot is not null then
+    v_steps := v_steps || iu_core.fn_ingest_step('deletes', v_at);
+  end if;
+  v_at := clock_timestamp();
   v_totals := iu_core.fn_ingest_plan_totals(u.upload_id);
   v_parts := iu_core.fn_ingest_control_parts(u, v_dataset.definition, true,
     (v_totals -> (u.reading -> 'layout' ->> 'leaf')) - 'insert' - 'skipped' = '{}');
   v_control := iu_core.fn_ingest_control_sum(v_parts, v_dataset.definition, u.reading -> 'layout', true);
+  v_steps := v_steps || iu_core.fn_ingest_step('totals', v_at);
   -- A line that the plan refuses is invalid: it is listed, exported and kept like one that the reader refused.
   perform iu_core.fn_ingest_plan_problems(u);
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
 
+  v_at := clock_timestamp();
   insert into iu_core.ingest_plan (
     upload_id, digest, gate_mode, threshold, totals, control, control_parts, repeated_keys, notes, inserted_columns, written, refusal, definition_digest, approval_required, planned_by, took_ms, snapshot,
     row_blocks, row_digests)
@@ -112,7 +129,11 @@ begin
          extract(epoch from clock_timestamp() - v_started) * 1000, v_snapshot - 'refusal', r.blocks, r.digests
     from iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) as k (repeated_keys), iu_core.fn_ingest_plan_row_digests(u.upload_id) as r
   returning * into v_plan;
-  v_plan := iu_core.fn_review_plan(u, v_plan);
+  v_steps := v_steps || iu_core.fn_ingest_step('digest', v_at);
+  v_at := clock_timestamp();
+  perform iu_core.fn_review_plan(u, v_plan);
+  v_steps := v_steps || iu_core.fn_ingest_step('policy', v_at);
+  update iu_core.ingest_plan set steps = iu_core.fn_ingest_steps_sum(v_steps) where upload_id = u.upload_id returning * into v_plan;
   perform iu_core.fn_ingest_store_lookups(u.upload_id);
   perform iu_core.fn_ingest_plan_store_hashes(u, v_dataset.definition);
   update iu_core.ingest_upload set status = 'planned', error = null, control = v_control where upload_id = u.upload_id;
@@ -126,14 +147,34 @@ end $$;
 grant execute on function iu_core.fn_ingest_plan(uuid, text, numeric, text, text)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Plans the rows of all row types from the lines in `ingest_line`, parents first. Internal.
-create or replace function iu_core.fn_ingest_plan_row_types(p_upload iu_core.ingest_upload, p_dataset iu_core.ingest_dataset, p_nullable text[]) returns void
+-- A step of a plan or a check with the time since p_since. Internal.
+create or replace function iu_core.fn_ingest_step(p_step text, p_since timestamptz) returns jsonb
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_build_object('step', p_step, 'ms', round(extract(epoch from clock_timestamp() - p_since) * 1000, 1))
+$$;
+
+-- Steps of the same name as one, in the order in which they first ran. Internal.
+create or replace function iu_core.fn_ingest_steps_sum(p_steps jsonb) returns jsonb
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object('step', s.step, 'ms', s.ms) order by s.place), '[]')
+    from (select x.value ->> 'step' as step, sum((x.value ->> 'ms')::numeric) as ms, min(x.ordinality) as place
+            from jsonb_array_elements(p_steps) with ordinality as x group by 1) s
+$$;
+
+-- Plans the rows of all row types from the lines in `ingest_line`, parents first. Returns its steps with their times. Internal.
+create or replace function iu_core.fn_ingest_plan_row_types(p_upload iu_core.ingest_upload, p_dataset iu_core.ingest_dataset, p_nullable text[]) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_definition jsonb := p_dataset.definition;
   v_type record;
+  v_at timestamptz;
+  v_steps jsonb := '[]';
 begin
   perform iu_core.fn_ingest_plan_entity_table(v_definition, p_upload.reading -> 'layout');
   for v_type in select * from iu_core.fn_ingest_row_types(v_definition, p_upload.reading -> 'layout') loop
@@ -148,14 +189,21 @@ begin
         detail = json_build_object('dataset', p_upload.dataset, 'reason',
           format('the key of %s no longer identifies the workspace of a row: the column of a parent can be NULL now', v_type.target_name))::text;
     end if;
+    v_at := clock_timestamp();
     if v_type.is_entity then
       perform iu_core.fn_ingest_plan_entities(p_upload, v_type, p_nullable);
       perform iu_core.fn_ingest_plan_mode_entities(p_upload, v_type);
+      v_steps := v_steps || iu_core.fn_ingest_step('parents', v_at);
+      v_at := clock_timestamp();
     end if;
     perform iu_core.fn_ingest_plan_own_references(p_upload, v_definition, v_type, p_nullable);
     perform iu_core.fn_ingest_plan_type(p_upload, v_type, p_nullable);
+    v_steps := v_steps || iu_core.fn_ingest_step('compare', v_at);
+    v_at := clock_timestamp();
     perform iu_core.fn_ingest_plan_references(p_upload, v_definition, v_type);
+    v_steps := v_steps || iu_core.fn_ingest_step('references', v_at);
   end loop;
+  return v_steps;
 end $$;
 
 -- Takes refused lines out of `ingest_line`, and all rows out of the plan that are not refused, if a row of the plan may depend on
@@ -582,9 +630,7 @@ grant execute on function iu_core.fn_ingest_plan_image(jsonb, iu_core.ingest_pla
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- What people call rows of a plan: the key columns that the file fills, in the order of the key, and for each column that is looked
--- up the name of what the row referred to (before) and will refer to (after). If the dataset belongs to the workspace of the upload, names
--- come from the table that was looked in, by its index on the value or if it is small. Otherwise that table may hold rows of others: then
--- only names that the file itself has are known. Changes nothing.
+-- up the name of what the row referred to (before) and will refer to (after), see fn_ingest_lookup_names. Changes nothing.
 create or replace function iu_core.fn_ingest_plan_row_names(p_upload_id uuid, p_type_orders integer[], p_row_numbers integer[])
 returns table (type_order integer, row_number integer, row_key jsonb, names jsonb)
 language plpgsql stable security definer
@@ -598,12 +644,10 @@ as $$
 declare
   u iu_core.ingest_upload;
   v_dataset iu_core.ingest_dataset;
-  v_lookup record;
-  v_values text[];
-  v_found jsonb;
+  v_wanted jsonb;
   -- Lookup → value → name: as the file has it, and as the table has it.
-  v_given jsonb := '{}';
-  v_names jsonb := '{}';
+  v_given jsonb;
+  v_names jsonb;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
   if cardinality(p_type_orders) is distinct from cardinality(p_row_numbers) or cardinality(p_row_numbers) > 10000 then
@@ -611,46 +655,17 @@ begin
   end if;
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   select * into v_dataset from iu_core.ingest_dataset d where d.dataset = u.dataset;
-  for v_lookup in
-    select c.lookup as name, t.target as target, l.value ->> 'by' as by_column, l.value ->> 'value' as value_column,
-           iu_core.fn_ingest_column_type(a) as type, c.columns
-      from jsonb_each(coalesce(v_dataset.definition -> 'lookups', '{}')) as l
-      cross join lateral (select iu_core.fn_ingest_table(l.value ->> 'table')) as t (target)
-      join (select v_dataset.definition -> 'fields' -> m.value ->> 'lookup' as lookup,
-                   array_agg(distinct m.key) as columns
-              from jsonb_array_elements(v_dataset.definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as m
-             where v_dataset.definition -> 'fields' -> m.value ? 'lookup' group by 1) c on c.lookup = l.key
-      left join pg_attribute a on a.attrelid = t.target and a.attname = l.value ->> 'value' and not a.attisdropped
-  loop
-    select array_agg(distinct i.image ->> c) into v_values
-      from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
-      -- Row by row through the key: a plain join may read the whole plan for one page (1 s for 60,000 rows).
-      cross join lateral (select r.*, r as row from iu_core.ingest_plan_row r
-                           where r.upload_id = p_upload_id and r.type_order = n.type_order and r.row_number = n.row_number offset 0) p
-      join iu_core.ingest_plan d on d.upload_id = p_upload_id,
-           lateral (values (p.before), (iu_core.fn_ingest_plan_image(d.inserted_columns, p.row))) as i (image),
-           unnest(v_lookup.columns) as c
-     where i.image ->> c is not null;
-    continue when v_values is null;
-    select jsonb_object_agg(f.found, f.value) into v_found
-      from (select r.found, min(r.value collate "C") as value from iu_core.ingest_lookup_result r
-             where r.upload_id = p_upload_id and r.lookup = v_lookup.name and r.found = any (v_values) group by 1) f;
-    v_given := v_given || jsonb_build_object(v_lookup.name, v_found);
-    continue when v_dataset.workspace_id is distinct from u.workspace_id or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
-      or not exists (select from pg_attribute where attrelid = v_lookup.target and attname = v_lookup.by_column and not attisdropped)
-      or not iu_core.fn_ingest_is_unique(v_lookup.target, array[v_lookup.value_column], false)
-         and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) > 4194304;
-    begin
-      execute format($sql$
-        select jsonb_object_agg(to_jsonb(x.%1$I) #>> '{}', x.%2$I::text) from %3$s x where x.%1$I = any ($1::%4$s[]) and x.%2$I is not null
-      $sql$, v_lookup.value_column, v_lookup.by_column, iu_core.fn_ingest_table_sql(v_lookup.target), v_lookup.type)
-      into v_found using v_values;
-      v_names := v_names || jsonb_build_object(v_lookup.name, v_found);
-    exception when data_exception or insufficient_privilege then
-      -- The column holds what cannot be a value of that table, or its schema may no longer be used.
-      null;
-    end;
-  end loop;
+  select jsonb_object_agg(w.lookup, w.wanted) into v_wanted
+    from (select l.lookup, jsonb_agg(distinct i.image ->> l."column") as wanted
+            from unnest(p_type_orders, p_row_numbers) as n (type_order, row_number)
+            -- Row by row through the key: a plain join may read the whole plan for one page (1 s for 60,000 rows).
+            cross join lateral (select r.*, r as row from iu_core.ingest_plan_row r
+                                 where r.upload_id = p_upload_id and r.type_order = n.type_order and r.row_number = n.row_number offset 0) p
+            join iu_core.ingest_plan d on d.upload_id = p_upload_id
+            join iu_core.fn_ingest_lookup_columns(v_dataset.definition) l on l.row_type = p.row_type,
+                 lateral (values (p.before), (iu_core.fn_ingest_plan_image(d.inserted_columns, p.row))) as i (image)
+           where i.image ->> l."column" is not null group by 1) w;
+  select n.names, n.given into v_names, v_given from iu_core.fn_ingest_lookup_names(u, v_dataset, v_wanted) n;
   return query
     select p.type_order::integer, p.row_number,
            (select coalesce(jsonb_agg(jsonb_build_object('column', k.name, 'value',
@@ -681,12 +696,76 @@ end $$;
 grant execute on function iu_core.fn_ingest_plan_row_names(uuid, integer[], integer[])
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- The rows that changed since the plan was made, each with what the plan saw, what it would write and what is there now, in the
--- order of the plan. No rows: the plan is not stale. The plan stores only a fingerprint of unchanged rows, so their before is
--- NULL. total: the number of all such rows. Changes nothing.
-create or replace function iu_core.fn_ingest_plan_stale(p_upload_id uuid, p_limit integer default 200)
+-- The columns of each row type that are looked up. Internal.
+create or replace function iu_core.fn_ingest_lookup_columns(p_definition jsonb) returns table (row_type text, "column" text, field text, lookup text)
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select spec ->> 'name', m.key, m.value, p_definition -> 'fields' -> m.value ->> 'lookup'
+    from jsonb_array_elements(p_definition -> 'rows') as spec, jsonb_each_text(spec -> 'columns') as m
+   where p_definition -> 'fields' -> m.value ->> 'lookup' is not null
+$$;
+
+-- What looked-up values are called: lookup → value → name, as the table has it (names) and as the file has it (given). p_wanted: lookup →
+-- values. If the dataset belongs to the workspace of the upload, names come from the table that was looked in, by its index on the value or
+-- if it is small. Otherwise that table may hold rows of others: then only names that the file itself has are known. Internal.
+create or replace function iu_core.fn_ingest_lookup_names(
+  p_upload iu_core.ingest_upload, p_dataset iu_core.ingest_dataset, p_wanted jsonb, out names jsonb, out given jsonb
+)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_lookup record;
+  v_values text[];
+  v_found jsonb;
+begin
+  names := '{}';
+  given := '{}';
+  for v_lookup in
+    select l.key as name, t.target as target, l.value ->> 'by' as by_column, l.value ->> 'value' as value_column,
+           iu_core.fn_ingest_column_type(a) as type
+      from jsonb_each(coalesce(p_dataset.definition -> 'lookups', '{}')) as l
+      cross join lateral (select iu_core.fn_ingest_table(l.value ->> 'table')) as t (target)
+      left join pg_attribute a on a.attrelid = t.target and a.attname = l.value ->> 'value' and not a.attisdropped
+     where p_wanted ? l.key
+  loop
+    v_values := array(select jsonb_array_elements_text(p_wanted -> v_lookup.name));
+    select jsonb_object_agg(f.found, f.value) into v_found
+      from (select r.found, min(r.value collate "C") as value from iu_core.ingest_lookup_result r
+             where r.upload_id = p_upload.upload_id and r.lookup = v_lookup.name and r.found = any (v_values) group by 1) f;
+    given := given || jsonb_build_object(v_lookup.name, v_found);
+    continue when p_dataset.workspace_id is distinct from p_upload.workspace_id or v_lookup.type is null or not has_table_privilege(v_lookup.target, 'select')
+      or not exists (select from pg_attribute where attrelid = v_lookup.target and attname = v_lookup.by_column and not attisdropped)
+      or not iu_core.fn_ingest_is_unique(v_lookup.target, array[v_lookup.value_column], false)
+         and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(v_lookup.target)), 0) + pg_relation_size(v_lookup.target) > 4194304;
+    begin
+      execute format($sql$
+        select jsonb_object_agg(to_jsonb(x.%1$I) #>> '{}', x.%2$I::text) from %3$s x where x.%1$I = any ($1::%4$s[]) and x.%2$I is not null
+      $sql$, v_lookup.value_column, v_lookup.by_column, iu_core.fn_ingest_table_sql(v_lookup.target), v_lookup.type)
+      into v_found using v_values;
+      names := names || jsonb_build_object(v_lookup.name, v_found);
+    exception when data_exception or insufficient_privilege then
+      -- The column holds what cannot be a value of that table, or its schema may no longer be used.
+      null;
+    end;
+  end loop;
+end $$;
+
+-- The rows that changed since the plan was made, in the order of the plan: what the plan was made on (before), what it would write
+-- (planned), what is there now. No rows: the plan is not stale. Of a row that stays as it is the plan stores only a fingerprint; its before
+-- and planned are the values of its line. Changes nothing.
+-- conflict: same_cell (both changed a cell, to different values) · old_value (they changed a cell for which the file has the old value, so that
+-- the next plan takes it back) · deleted (there is no such row any more) · created (they inserted a row with this key) · to_delete (they
+-- changed a row that the plan deletes) · other_cells (they changed only what the file does not write, or to the same values: both can live).
+-- yours, theirs: the columns that each changed. names: column → {"before", "planned", "now"} of what is looked up. p_conflicts: without
+-- other_cells. p_after: "type_order.line" of the row before. total: of all that would be listed; counts: of each kind of conflict.
+create or replace function iu_core.fn_ingest_plan_stale(
+  p_upload_id uuid, p_limit integer default 200, p_after text default null, p_conflicts boolean default false
+)
 returns table (
-  target_table text, row_type text, line integer, action text, key jsonb, before jsonb, planned jsonb, now jsonb, total bigint
+  type_order integer, target_table text, row_type text, line integer, action text, key jsonb, before jsonb, planned jsonb, now jsonb,
+  conflict text, yours text[], theirs text[], names jsonb, total bigint, counts jsonb
 )
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -704,12 +783,20 @@ as $$
 #variable_conflict use_column
 declare
   u iu_core.ingest_upload;
+  v_dataset iu_core.ingest_dataset;
   v_definition jsonb;
   v_type record;
   v_planned record;
   v_key text;
+  v_counts jsonb;
+  v_total bigint;
+  v_wanted jsonb;
+  v_names record;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
+  if p_after !~ '^[0-9]{1,4}[.]-?[0-9]{1,9}$' then
+    raise exception using errcode = 'SD001', message = 'The row after which a page begins is named by its type and line, such as 1.27';
+  end if;
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
   if u.status <> 'planned' then
     raise exception using
@@ -717,8 +804,9 @@ begin
       message = format('Upload %s is %s and has no plan that could be stale', p_upload_id, u.status),
       detail = json_build_object('upload', p_upload_id, 'status', u.status, 'action', 'compared with its tables')::text;
   end if;
-  select d.definition into v_definition from iu_core.ingest_dataset d where d.dataset = u.dataset;
-  drop table if exists pg_temp.ingest_stale;
+  select * into v_dataset from iu_core.ingest_dataset d where d.dataset = u.dataset;
+  v_definition := v_dataset.definition;
+  drop table if exists pg_temp.ingest_stale, pg_temp.ingest_conflict;
   create temporary table ingest_stale (
     type_order smallint, line integer, key jsonb, now jsonb) on commit drop;
   for v_type in select * from iu_core.fn_ingest_row_types(v_definition, u.reading -> 'layout') where target is not null loop
@@ -735,18 +823,79 @@ begin
       perform iu_core.fn_ingest_snapshot_stale(p_upload_id, v_type);
     end if;
   end loop;
+  if not exists (select from pg_temp.ingest_stale) then
+    return;
+  end if;
+
+  create temporary table ingest_conflict on commit drop as
+  select s.type_order, s.line, r.row_type, r.action, s.key, i.before, i.planned, s.now, c.yours, t.theirs,
+         case when s.now is null then 'deleted' when r.action = 'insert' then 'created' when r.action = 'delete' then 'to_delete'
+              when exists (select from unnest(t.theirs) k where k = any (c.yours) and s.now -> k is distinct from i.planned -> k) then 'same_cell'
+              when exists (select from unnest(t.theirs) k where i.planned ? k and s.now -> k is distinct from i.planned -> k) then 'old_value'
+              else 'other_cells' end as conflict
+    from pg_temp.ingest_stale s
+    -- Row by row through the key, as in fn_ingest_plan_row_names.
+   cross join lateral (select p.*, p as row from iu_core.ingest_plan_row p
+                        where p.upload_id = p_upload_id and p.type_order = s.type_order and p.row_number = s.line offset 0) r
+    join iu_core.ingest_plan d on d.upload_id = p_upload_id
+    left join lateral (select iu_core.fn_ingest_stale_line(u, v_definition, r.row_type, s.line) as image where r.action = 'unchanged') l on true
+   cross join lateral (select coalesce(r.before, l.image) as before,
+                              case r.action when 'unchanged' then l.image else iu_core.fn_ingest_plan_image(d.inserted_columns, r.row) end as planned) i
+   cross join lateral (select case r.action when 'update' then r.changed
+                                            when 'insert' then array(select k from jsonb_object_keys(i.planned) k where i.planned -> k <> 'null')
+                                            else '{}' end as yours) c
+   cross join lateral (select array(select k from jsonb_object_keys(case when r.action in ('unchanged', 'insert') then i.planned else s.now end) k
+                                     where s.now ? k and s.now -> k is distinct from coalesce(i.before, i.planned) -> k) as theirs) t;
+  select jsonb_object_agg(n.conflict, n.rows), sum(n.rows) filter (where not p_conflicts or n.conflict <> 'other_cells') into v_counts, v_total
+    from (select c.conflict, count(*) as rows from pg_temp.ingest_conflict c group by 1) n;
+  delete from pg_temp.ingest_conflict c
+   where (c.type_order, c.line) not in (
+     select p.type_order, p.line from pg_temp.ingest_conflict p
+      where (not p_conflicts or p.conflict <> 'other_cells')
+        and (p_after is null or (p.type_order, p.line) > (split_part(p_after, '.', 1)::smallint, split_part(p_after, '.', 2)::integer))
+      order by p.type_order, p.line limit least(greatest(p_limit, 0), 1000));
+
+  select jsonb_object_agg(w.lookup, w.wanted) into v_wanted
+    from (select l.lookup, jsonb_agg(distinct i.image ->> l."column") as wanted
+            from pg_temp.ingest_conflict c
+            join iu_core.fn_ingest_lookup_columns(v_definition) l on l.row_type = c.row_type,
+                 lateral (values (c.before), (c.planned), (c.now)) as i (image)
+           where i.image ->> l."column" is not null group by 1) w;
+  select n.names, n.given into v_names from iu_core.fn_ingest_lookup_names(u, v_dataset, coalesce(v_wanted, '{}')) n;
   return query
-    select t.target_name, r.row_type, s.line, r.action, s.key, r.before, iu_core.fn_ingest_plan_image(p.inserted_columns, r), s.now,
-           (select count(*) from pg_temp.ingest_stale)
-      from (select * from pg_temp.ingest_stale x order by x.type_order, x.line limit least(greatest(p_limit, 0), 1000)) s
-      join iu_core.ingest_plan_row r on r.upload_id = p_upload_id and r.type_order = s.type_order and r.row_number = s.line
-      join iu_core.ingest_plan p on p.upload_id = p_upload_id
-      join iu_core.fn_ingest_row_types(v_definition, u.reading -> 'layout') t on t.type_order = s.type_order
-     order by s.type_order, s.line;
+    select c.type_order::integer, t.target_name, c.row_type, c.line, c.action, c.key, c.before, c.planned, c.now, c.conflict, c.yours, c.theirs,
+           (select jsonb_object_agg(l."column", jsonb_strip_nulls(jsonb_build_object('before', n.before, 'planned', n.planned, 'now', n.now)))
+              from iu_core.fn_ingest_lookup_columns(v_definition) l,
+                   lateral (select coalesce(v_names.names -> l.lookup, '{}') as own, coalesce(v_names.given -> l.lookup, '{}') as given) x,
+                   lateral (select coalesce(x.own ->> (c.before ->> l."column"), x.given ->> (c.before ->> l."column")) as before,
+                                   coalesce(x.own ->> (c.planned ->> l."column"), x.given ->> (c.planned ->> l."column")) as planned,
+                                   coalesce(x.own ->> (c.now ->> l."column"), x.given ->> (c.now ->> l."column")) as now) n
+             where l.row_type = c.row_type and num_nonnulls(n.before, n.planned, n.now) > 0),
+           v_total, v_counts
+      from pg_temp.ingest_conflict c
+      join iu_core.fn_ingest_row_types(v_definition, u.reading -> 'layout') t on t.type_order = c.type_order
+     order by c.type_order, c.line;
 end $$;
 
-grant execute on function iu_core.fn_ingest_plan_stale(uuid, integer)
+grant execute on function iu_core.fn_ingest_plan_stale(uuid, integer, text, boolean)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The columns of a row that its line fills with a value of its own, as an image: what a row held that the plan found unchanged. Looked-up
+-- columns hold what was found. Internal.
+create or replace function iu_core.fn_ingest_stale_line(p_upload iu_core.ingest_upload, p_definition jsonb, p_row_type text, p_line integer) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_object_agg(m.key, case when l.lookup is null then coalesce(s.normalized_payload -> m.value, 'null')
+                                      else coalesce(to_jsonb((select r.found from iu_core.ingest_lookup_result r where r.upload_id = p_upload.upload_id
+                                                                 and r.lookup = l.lookup and r.value = s.normalized_payload ->> m.value limit 1)), 'null') end)
+    from public.staging_rows s
+    join jsonb_array_elements(p_definition -> 'rows') as spec on spec ->> 'name' = p_row_type,
+         jsonb_each_text(spec -> 'columns') as m,
+         lateral (select p_definition -> 'fields' -> m.value ->> 'lookup') as l (lookup)
+   where s.upload_id = p_upload.upload_id and s.row_type = p_row_type and s.row_number = p_line
+     and p_upload.reading -> 'layout' -> 'fields' ? m.value
+$$;
 
 -- Raises plan_stale, with the first changed row and the command that shows all of them. Internal.
 create or replace function iu_core.fn_ingest_raise_plan_stale(p_upload_id uuid, p_rows bigint, p_target text, p_line integer default null)

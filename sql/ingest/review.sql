@@ -62,6 +62,7 @@ begin
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_submitted_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'staging_record_id', v_record.staging_record_id,
                                          'plan_digest', v_plan.digest));
+  perform iu_core.fn_review_ask_again(p_upload_id, v_record.staging_record_id);
   perform iu_core.fn_review_settle_submission(p_upload_id, v_record.staging_record_id);
   return v_record.staging_record_id;
 end $$;
@@ -122,10 +123,8 @@ begin
   perform iu_core.fn_review_reopen_unmet(v_plan.review_record_id);
   -- Promotion would refuse it too, but the reviewer must know before approving rows that have changed.
   select max(s.total) as total, case count(distinct s.target_table) when 1 then min(s.target_table) else 'several tables' end as target_table,
-         (array_agg(s.line order by s.place))[1] as line
-    into v_stale
-    from iu_core.fn_ingest_plan_stale(p_upload_id, 1000) with ordinality
-         as s (target_table, row_type, line, action, key, before, planned, now, total, place);
+         (array_agg(s.line order by s.type_order, s.line))[1] as line
+    into v_stale from iu_core.fn_ingest_plan_stale(p_upload_id, 1000) s;
   if v_stale.total > 0 then
     perform iu_core.fn_ingest_raise_plan_stale(p_upload_id, v_stale.total, v_stale.target_table, v_stale.line);
   end if;

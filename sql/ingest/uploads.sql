@@ -156,6 +156,7 @@ declare
   u iu_core.ingest_upload;
   v_dataset iu_core.ingest_dataset;
   v_unknown text;
+  v_at timestamptz;
 begin
   u := iu_core.fn_ingest_lock_for_reader(p_upload_id, p_token);
   select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
@@ -187,13 +188,14 @@ begin
     raise exception using errcode = 'SD604', message = format('No dataset has registered %s rows of %s', u.platform, v_unknown),
       detail = json_build_object('dataset', u.dataset, 'platform', v_unknown)::text;
   end if;
+  v_at := clock_timestamp();
   if p_check then
     perform iu_core.fn_ingest_check_across_lines(u, v_dataset.definition);
   else
     perform iu_core.fn_ingest_check_subtotals(u, v_dataset.definition);
   end if;
   update iu_core.ingest_upload
-     set reading = p_reading, notes = coalesce(p_notes, '[]'),
+     set check_steps = jsonb_build_array(iu_core.fn_ingest_step(case when p_check then 'across_lines' else 'subtotals' end, v_at)), reading = p_reading, notes = coalesce(p_notes, '[]'),
          changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading))),
          -- The plan that follows at once counts on typed columns for less.
          control = case when p_check then iu_core.fn_ingest_control_totals(u, v_dataset.definition, false) else '[]' end
@@ -510,7 +512,9 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
             from (select * from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id
                    order by x.failure_id desc limit 20) f) as promotion_failures,
          (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count,
-         (select c.number from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as change
+         (select c.number from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as change,
+         -- Checks over all lines and the steps of the plan, with the time that each took.
+         u.check_steps || coalesce(p.steps, '[]') as steps
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

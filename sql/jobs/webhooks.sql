@@ -206,7 +206,10 @@ begin
     'review', r.workspace_id, 'review:' || r.staging_record_id, r.staging_record_id::text,
     jsonb_strip_nulls(jsonb_build_object(
       'type', 'review.waiting', 'staging_record_id', r.staging_record_id, 'staging_kind', r.staging_kind, 'upload_id', v_upload,
-      'change_id', c.change_id, 'change', c.number, 'path', coalesce('/changes/' || c.number, '/review')))));
+      'change_id', c.change_id, 'change', c.number, 'path', coalesce('/changes/' || c.number, '/review'),
+      -- The plan was approved before and has changed since: {"same", "different", …} in rows.
+      'asked_again', (select coalesce(h.detail -> 'since', '{}') from iu_core.change_history h
+                       where h.change_id = c.change_id and h.what = 'asked_again' and h.detail ->> 'digest' = c.digest order by h.seq desc limit 1)))));
 end $$;
 
 grant execute on function iu_core.fn_notify_reviewers(uuid) to dot_executor, service_role;

@@ -177,6 +177,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   r iu_core.iu_staging_record;
+  v_upload uuid;
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'administer');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -190,6 +191,14 @@ begin
       message = format('Record %s was %s and cannot be removed', p_staging_record_id,
                        case when r.consumed_at is null then 'approved' else 'consumed' end),
       detail = json_build_object('record', p_staging_record_id)::text;
+  end if;
+  select p.upload_id into v_upload from iu_core.ingest_plan p where p.review_record_id = p_staging_record_id;
+  if found then
+    raise exception using
+      errcode = 'SD512',
+      message = format('Record %s is the review package of upload %s and cannot be removed while its plan stands', p_staging_record_id, v_upload),
+      hint = format('Discard the upload (`stagedoor upload discard %s`) or plan it again; then the package can be removed.', v_upload),
+      detail = json_build_object('record', p_staging_record_id, 'upload', v_upload)::text;
   end if;
   perform iu_core.fn_iu_staging_event_write(r, 'record_unregistered', iu_core.fn_actor());
   insert into iu_core.iu_staging_blob_trash (blob_ref)

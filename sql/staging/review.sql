@@ -26,7 +26,8 @@ end $$;
 grant execute on function iu_core.fn_iu_staging_checklist(uuid) to
   dot_executor, service_role, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Ticks an item of a pending record's checklist, or removes the tick.
+-- Ticks an item of a pending record's checklist, or removes the tick. If that was the last item and the change has the approvals that it
+-- needs, the record is approved.
 create or replace function iu_core.fn_iu_staging_tick(
   p_staging_record_id uuid,
   p_item_id text,
@@ -36,13 +37,28 @@ create or replace function iu_core.fn_iu_staging_tick(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  c iu_core.change;
+  v_has_change boolean;
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   if p_ticked is null then
     raise exception using errcode = 'SD001', message = 'p_ticked must be true or false, not NULL';
   end if;
+  perform iu_core.fn_review_lock(iu_core.fn_iu_staging_workspace(p_staging_record_id));
+  select ch.* into c from iu_core.change ch
+   where (ch.kind = 'upload' and ch.subject_id = (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = p_staging_record_id))
+      or (ch.kind <> 'upload' and ch.subject_id = p_staging_record_id);
+  v_has_change := found;
+  if v_has_change then
+    perform iu_core.fn_review_lock_subject(c);
+  end if;
   perform iu_core.fn_iu_staging_tick_as(p_staging_record_id, p_item_id, p_ticked, iu_core.fn_actor(), p_note);
+  -- The approvals may have waited for this tick only.
+  if p_ticked and v_has_change then
+    perform iu_core.fn_review_settle(c);
+  end if;
 end $$;
 
 grant execute on function iu_core.fn_iu_staging_tick(uuid, text, boolean, text) to

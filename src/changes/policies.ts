@@ -96,6 +96,12 @@ export const ReviewRules = shape('ReviewRules', {
   keep_approvals_when_unchanged: Type.Optional(
     Type.Boolean({ description: 'a plan that is made again and writes the same keeps its approvals' }),
   ),
+  trust_back_end: Type.Optional(
+    Type.Boolean({
+      description:
+        'approvals that back-end code gives for members count as theirs; default: back-end code is one party. Only a person turns it on',
+    }),
+  ),
 })
 export type ReviewRules = Row<typeof ReviewRules>
 
@@ -108,6 +114,7 @@ export const ReviewPolicy = shape('ReviewPolicy', {
   revision: Type.Integer(),
   set_by: Text,
   set_at: Timestamp,
+  warnings: Type.Array(Text, { description: 'what is wrong with it since: a column that it names is gone' }),
 })
 export type ReviewPolicy = Row<typeof ReviewPolicy>
 
@@ -121,7 +128,8 @@ export interface PolicyScope {
 /** The most specific first, as they apply. */
 export async function listReviewPolicies(db: Queryable, workspaceId?: string): Promise<ReviewPolicy[]> {
   const { rows } = await db.query<ReviewPolicy>(
-    `select ${columnsOf(ReviewPolicy)} from iu_core.review_policy where $1::uuid is null or workspace_id = $1
+    `select ${columnsOf(ReviewPolicy, { as: { warnings: 'iu_core.fn_review_policy_warnings(policy_id)' } })}
+       from iu_core.review_policy where $1::uuid is null or workspace_id = $1
       order by workspace_id, dataset nulls last, kind nulls last`,
     [workspaceId ?? null],
   )

@@ -128,13 +128,7 @@ Outside of a terminal nothing is asked: it prints what is open with the options 
         })
       }
       await stat(file).catch(rethrowUnreadable(file))
-      const { columnNames } = await import('../ingest/readers/format.ts')
-      const reading: FileOptions = omitUndefined({
-        encoding: options.encoding as FileOptions['encoding'],
-        delimiter: options.delimiter,
-        columns: options.columns === undefined ? undefined : columnNames(options.columns),
-        sheet: options.sheet,
-      })
+      const reading = await readingOf(options)
       const preview = ({ headers, field_values }: Mapping) =>
         previewSource({ home: config.home }, { transaction }, file, {
           ...target,
@@ -159,6 +153,24 @@ Outside of a terminal nothing is asked: it prints what is open with the options 
       )
       if (openQuestions(last).length > 0) process.exitCode = OPEN_EXIT_CODE
     })
+
+interface ReadingFlags {
+  readonly encoding?: string
+  readonly delimiter?: string
+  readonly columns?: string
+  readonly sheet?: string
+}
+
+/** How a file is read, where it does not say so itself. */
+export async function readingOf({ encoding, delimiter, columns, sheet }: ReadingFlags): Promise<FileOptions> {
+  const { columnNames } = await import('../ingest/readers/format.ts')
+  return omitUndefined({
+    encoding: encoding as FileOptions['encoding'],
+    delimiter,
+    columns: columns === undefined ? undefined : columnNames(columns),
+    sheet,
+  })
+}
 
 async function confirmsMemory(): Promise<boolean> {
   return !/^no?$/i.test((await ask('Remember this for the next files of the workspace [Y/n]')).trim())

@@ -1,4 +1,5 @@
 /** `stagedoor dataset` and `stagedoor client`: what files mean, and whose data they hold. */
+import { stat } from 'node:fs/promises'
 import pc from 'picocolors'
 import {
   type Dataset,
@@ -18,11 +19,12 @@ import {
   unknownDataset,
 } from '../ingest/datasets/registry.ts'
 import type { TableDifference } from '../ingest/datasets/short-form.ts'
+import { matchSource } from '../ingest/pipeline.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
-import { argumentInvalid } from './arguments.ts'
+import { argumentInvalid, DELIMITER, rethrowUnreadable } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
-import { mapCommand } from './dataset-map.ts'
+import { mapCommand, readingOf } from './dataset-map.ts'
 import { printProblems, scriptOf } from './dataset-problems.ts'
 import { joinWords, plural } from './format.ts'
 import { initCommand } from './init.ts'
@@ -45,6 +47,7 @@ export const datasetCommand = () =>
       diffCommand(),
       exportCommand(),
       registerCommand(),
+      matchCommand(),
       mapCommand(),
     ],
     `
@@ -54,6 +57,7 @@ export const datasetCommand = () =>
   $ stagedoor dataset check ./orders.json
   $ stagedoor dataset diff ./orders.json
   $ stagedoor dataset register ./orders.json --no-approval --undo-window '90 days'
+  $ stagedoor dataset match week-45.csv
   $ stagedoor dataset map ads week-45.csv --platform meta
   $ stagedoor dataset map ads --platform meta --set "Spend €=spend"`,
   )
@@ -76,6 +80,36 @@ const COLUMNS: Column<RegisteredDataset>[] = [
   { title: 'approval', value: ({ approval_required }) => (approval_required ? 'required' : 'off') },
   { title: 'undo', value: ({ undo_window }) => undo_window },
 ]
+
+const matchCommand = () =>
+  command('match', 'which dataset a file is of, by its headers and values; nothing of the file is kept')
+    .argument('<file>', 'CSV, TSV, JSON lines, JSON, Parquet or xlsx')
+    .workspace()
+    .option('--encoding <name>', 'of a file that is not UTF-8')
+    .option(...DELIMITER)
+    .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option('--sheet <name>', 'of an xlsx; default: the first one with data')
+    .actor(BACK_END)
+    .run(async ({ options, output, transaction, config }, file) => {
+      await stat(file).catch(rethrowUnreadable(file))
+      const workspaceId = await transaction((client) => workspaceOf(client, options.workspace))
+      const asked = { workspaceId, file: await readingOf(options) }
+      const found = await matchSource({ home: config.home }, { transaction }, file, asked)
+      const { best, matches } = found
+      output.result(found, () => {
+        if (matches.length === 0)
+          return output.line('No dataset yet: `stagedoor dataset register ads` registers the shipped one.')
+        output.records(matches, [
+          { title: 'dataset', value: ({ dataset }) => dataset, paint: pc.bold },
+          { title: 'fits', value: ({ fit }) => fit },
+          { title: 'platforms', value: ({ platforms }) => platforms.join(', ') },
+          { title: 'fields', value: ({ used, known }) => `${used}, ${known} known by name` },
+          { title: 'missing', value: ({ missing }) => missing.join(', ') || '–', shrinkTo: 20 },
+        ])
+        if (best === null)
+          output.caution('No dataset fits best: choose one with --dataset, or see `dataset map`.')
+      })
+    })
 
 const showCommand = () =>
   command('show', 'its fields with the headers that mean them, its rules, the tables it writes')

@@ -1,13 +1,14 @@
 /** `stagedoor event` and `stagedoor issue`: what happened, and what needs a person. */
 import pc from 'picocolors'
 import { type Issue, type IssueSeverity, listIssues, resolveIssue } from '../events/issues.ts'
-import { listEvents, rebaseAfterRestore } from '../events/outbox.ts'
+import { listEvents, type OutboxEvent, rebaseAfterRestore, requireEvent } from '../events/outbox.ts'
 import { parsePastTime } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
 import { formatAge, joinWords } from './format.ts'
 import { idOf } from './ids.ts'
-import type { Output } from './terminal.ts'
-import { printableLine } from './text.ts'
+import type { MemberNames } from './session.ts'
+import type { Column, Output } from './terminal.ts'
+import { printable, printableLine } from './text.ts'
 
 export const eventCommand = () =>
   commandGroup('event', 'the event outbox: what happened, newest first', [
@@ -21,19 +22,36 @@ export const eventCommand = () =>
       .option('--until <time>', 'before that time', parsePastTime)
       .run(async ({ options, output, backEnd, memberNames }) => {
         const events = await backEnd((client) => listEvents(client, options))
-        const names = await memberNames()
         output.list(
           events,
-          // What may be long comes last: there a table wraps it.
-          [
-            { title: 'when', value: (event) => event.created_at.toISOString() },
-            { title: 'what', value: (event) => `${event.event_domain}.${event.event_type}`, paint: pc.bold },
-            { title: 'who', value: (event) => names(event.actor) },
-            { title: 'id', value: (event) => event.id, dim: true },
-            { title: 'about', value: (event) => event.event_subject_ref },
-          ],
+          eventColumns(await memberNames()),
           'No events yet. Opening a gate emits one: stagedoor gate open iu_core.staging_writes_enabled',
         )
+      }),
+    command('show', 'one event: what happened, to what, by whom, why, and its payload')
+      .argument('<id>', 'of the event', idOf('event'))
+      .actor()
+      .run(async ({ output, transaction, memberNames }, id) => {
+        const event = await transaction((client) => requireEvent(client, id))
+        const names = await memberNames()
+        const { event_domain, event_type, event_subject_ref, created_at, payload, actor } = event
+        const show = () => {
+          output.line(pc.bold(`${event_domain}.${event_type}`))
+          output.facts([
+            ['id', event.id],
+            ['when', created_at.toISOString()],
+            ['who', names(actor)],
+            ['about', event_subject_ref],
+            ['address', event.canonical_address],
+            ['stream', event.event_stream],
+            ['workspace', event.workspace_id],
+            ['caused by', event.causation_event_id],
+            ['trace', event.correlation_id],
+          ])
+          output.heading('Payload')
+          output.line(printable(JSON.stringify(payload, null, 2)))
+        }
+        output.result(event, show, ['What led to it, and what came of it', `stagedoor trace ${id}`])
       }),
     command('rebase', 'after a logical restore (pg_restore, psql): rewrite every position in the outbox')
       .examples(
@@ -50,6 +68,17 @@ export const eventCommand = () =>
         })
       }),
   ])
+
+/** What may be long comes last: there a table wraps it. */
+export function eventColumns(names: MemberNames): Column<OutboxEvent>[] {
+  return [
+    { title: 'when', value: (event) => event.created_at.toISOString() },
+    { title: 'what', value: (event) => `${event.event_domain}.${event.event_type}`, paint: pc.bold },
+    { title: 'who', value: (event) => names(event.actor) },
+    { title: 'id', value: (event) => event.id, dim: true },
+    { title: 'about', value: (event) => event.event_subject_ref },
+  ]
+}
 
 const issueId = idOf('issue')
 

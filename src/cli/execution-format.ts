@@ -55,6 +55,11 @@ export function statusOf(status: ExecutionRecordStatus): string {
   return `${MARKS[status]} ${status.toLowerCase()}`
 }
 
+/** The mark of a step in this status. */
+export function stepMark(status: string): string {
+  return STEP_MARKS[status] ?? '●'
+}
+
 /** By the mark that it begins with. */
 export function paintStatus(cell: string): string {
   return painterOf(cell.trim()[0]!)(cell)
@@ -105,7 +110,7 @@ export function itemsText(one: Pick<ExecutionRecord, 'items' | 'items_done' | 'i
 /** An execution that has ended has left what was under way. */
 export function stepTable(steps: readonly ExecutionStep[], over: boolean): string {
   const isLeft = (step: ExecutionStep) => over && step.ended_at === null
-  const markOf = (step: ExecutionStep) => (isLeft(step) ? '–' : (STEP_MARKS[step.status] ?? '●'))
+  const markOf = (step: ExecutionStep) => (isLeft(step) ? '–' : stepMark(step.status))
   return formatRecords(steps, [
     {
       value: (one) => `  ${markOf(one)} ${one.node_id.endsWith('#1') ? one.step : one.node_id}`,

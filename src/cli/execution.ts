@@ -32,6 +32,13 @@ import {
   waitCommand,
 } from './execution-control.ts'
 import {
+  countsCommand,
+  graphCommand,
+  itemsCommand,
+  resultCommand,
+  timelineCommand,
+} from './execution-detail.ts'
+import {
   executionTable,
   type LoopCounts,
   loopCounts,
@@ -60,6 +67,11 @@ export const executionCommand = () =>
       showCommand(),
       eventsCommand(),
       traceCommand(),
+      graphCommand(),
+      itemsCommand(),
+      timelineCommand(),
+      resultCommand(),
+      countsCommand(),
       waitCommand(),
       cancelCommand(),
       pauseCommand(),
@@ -73,6 +85,7 @@ export const executionCommand = () =>
   $ stagedoor execution list --status RUNNING
   $ stagedoor execution show <id>
   $ stagedoor execution events <id> --failed
+  $ stagedoor execution items <id> --status failed
   $ stagedoor execution rerun <id> --from load --handlers handlers.mjs
   $ stagedoor execution engines
   $ stagedoor execution rebuild --all --verify`,

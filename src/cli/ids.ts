@@ -15,7 +15,7 @@ const KINDS = {
   upload: { what: 'an upload', list: 'upload list', show: 'upload show' },
   record: { what: 'a staging record', list: 'staging list', show: 'staging show' },
   job: { what: 'a job', list: 'job list', show: 'job show' },
-  event: { what: 'an event', list: 'event list', show: 'trace' },
+  event: { what: 'an event', list: 'event list', show: 'event show' },
   execution: { what: 'an execution', list: 'execution list', show: 'execution show' },
   unit: { what: 'a unit', list: 'unit list', show: 'unit show' },
   edge: { what: 'an edge between units', list: 'unit show UNIT', show: undefined },

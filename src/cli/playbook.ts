@@ -5,11 +5,13 @@ import type { Playbook, Step, Wait } from '../executions/playbook/definition.ts'
 import { type Problem, playbookInvalid } from '../executions/playbook/findings.ts'
 import {
   checkWithCatalog,
+  diffPlaybook,
   disablePlaybook,
   enablePlaybook,
   findPlaybook,
   getPlaybook,
   listPlaybooks,
+  listPlaybookVersions,
   type PlaybookDetail,
   registerPlaybook,
 } from '../executions/playbooks.ts'
@@ -19,7 +21,7 @@ import { didYouMean } from '../kernel/text.ts'
 import { integerFrom, readBytesInput } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
 import { formatAge, formatCount, formatDuration, joinWords } from './format.ts'
-import type { Output } from './terminal.ts'
+import { type Output, paintDiff } from './terminal.ts'
 import { printableLine, screenWidth, truncate, truncateLine } from './text.ts'
 
 export const playbookCommand = () =>
@@ -31,6 +33,8 @@ export const playbookCommand = () =>
       checkCommand(),
       listCommand(),
       showCommand(),
+      versionsCommand(),
+      diffCommand(),
       schemaCommand(),
       switchCommand('disable', 'no version of it is started; running executions go on', disablePlaybook),
       switchCommand('enable', 'it can be started again', enablePlaybook),
@@ -85,6 +89,41 @@ const showCommand = () =>
         if (options.text) output.line(found.content.trimEnd())
         else printPlaybook(output, found)
       })
+    })
+
+const versionsCommand = () =>
+  command('versions', 'the versions of a playbook, newest first')
+    .argument('<name>', 'of the playbook')
+    .limit()
+    .option('--before <n>', 'the page after this version', integerFrom(1))
+    .actor()
+    .run(async ({ options, output, transaction }, name) => {
+      const versions = await transaction((client) => listPlaybookVersions(client, name, options))
+      output.list(
+        versions,
+        [
+          { title: 'version', value: (one) => one.version, align: 'right' },
+          { title: 'age', value: (one) => formatAge(one.created_at) },
+          { title: 'registered by', value: (one) => one.registered_by },
+          { title: 'what it does', value: (one) => one.description, dim: true, shrinkTo: 20 },
+        ],
+        'No version is left.',
+        versions.length === options.limit &&
+          pc.dim(`\nThe page after it: --before ${versions.at(-1)!.version}`),
+      )
+    })
+
+const diffCommand = () =>
+  command('diff', 'what changed between two versions of a playbook')
+    .argument('<name>', 'of the playbook')
+    .argument('[from]', 'version; default: the one before', integerFrom(1))
+    .argument('[to]', 'version; default: the newest', integerFrom(1))
+    .actor()
+    .run(async ({ output, transaction }, name, from, to) => {
+      const diff = await transaction((client) => diffPlaybook(client, name, { from, to }))
+      output.result(diff, () =>
+        output.line(diff.patch === '' ? 'Their texts are the same.' : paintDiff(diff.patch)),
+      )
     })
 
 function printPlaybook(output: Output, found: PlaybookDetail): void {

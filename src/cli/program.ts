@@ -79,6 +79,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     migrate: async () => (await import('./database.ts')).migrateCommand(),
     doctor: async () => (await import('./database.ts')).doctorCommand(),
     config: async () => (await import('./database.ts')).configCommand(),
+    health: async () => (await import('./health.ts')).healthCommand(),
     gate: async () => (await import('./gate.ts')).gateCommand(),
     workspace: async () => (await import('./access.ts')).workspaceCommand(),
     member: async () => (await import('./access.ts')).memberCommand(),

@@ -19,6 +19,7 @@ export const scheduleCommand = () =>
     [
       setCommand(),
       listCommand(),
+      nextRunsCommand(),
       switchCommand('enable', true),
       switchCommand('disable', false),
       deleteCommand(),
@@ -75,6 +76,21 @@ const listCommand = () =>
       'No schedule yet: stagedoor schedule set nightly_report --cron "0 6 * * *" --kind send_report',
     )
   })
+
+const MAX_RUNS = 100
+
+const nextRunsCommand = () =>
+  command('next-runs', 'the next times of a cron line, before it is a schedule; changes nothing')
+    .requiredOption('--cron <line>', 'minute hour day month weekday; six fields begin with the second')
+    .option('--time-zone <name>', 'as Europe/Berlin', 'UTC')
+    .limit(5, MAX_RUNS, 'how many times')
+    .examples('  $ stagedoor schedule next-runs --cron "0 6 * * 1-5" --time-zone Europe/Berlin')
+    .run(({ options, output }) => {
+      const next_runs = nextTimes(options.cron, options.timeZone, new Date(), options.limit)
+      output.result({ next_runs }, () => {
+        for (const time of next_runs) output.line(inZone(time, options.timeZone))
+      })
+    })
 
 const COLUMNS: Column<Schedule>[] = [
   {

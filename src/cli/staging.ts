@@ -1,6 +1,7 @@
 /** `stagedoor staging`: records that are held, reviewed, approved and consumed, and their retention. */
 import pc from 'picocolors'
 import { findStandingOf } from '../changes/reviews.ts'
+import { listEventsAbout } from '../events/outbox.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { API_PREFIX } from '../kernel/version.ts'
@@ -29,11 +30,12 @@ import {
 } from '../staging/records.ts'
 import { argumentInvalid, integerBetween, MIN_DIGEST_LENGTH, parseDigest } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
+import { eventColumns } from './event.ts'
 import { formatAge, formatBytes, joinWords, plural, shellWord } from './format.ts'
 import { recordId } from './ids.ts'
 import { approveRecordCommand, type MemberNames, type Session } from './session.ts'
 import { blobsOf, createCommand, printBlob } from './staging-create.ts'
-import { type Column, canAsk, confirm, type NextStep, type Output, painter } from './terminal.ts'
+import { type Column, canAsk, confirm, type NextStep, nextPage, type Output, painter } from './terminal.ts'
 import { firstLines, printable, printableLine, textWidth, truncate, windowWidth } from './text.ts'
 
 export const stagingCommand = () =>
@@ -44,6 +46,7 @@ export const stagingCommand = () =>
       createCommand(),
       listCommand(),
       showCommand(),
+      historyCommand(),
       tickCommand(),
       approveCommand(),
       rejectCommand(),
@@ -100,6 +103,24 @@ function recordColumns(names: MemberNames): Column<StagingRecord>[] {
     { title: 'age', value: ({ created_at }) => formatAge(created_at) },
   ]
 }
+
+const historyCommand = () =>
+  recordVerb('history', 'what happened to a record, oldest first')
+    .limit(100)
+    .option('--after <id>', 'the page after this event')
+    .run(async ({ options, output, transaction, memberNames }, id) => {
+      const { limit, after } = options
+      const events = await transaction(async (client) => {
+        const { staging_record_id: subject } = await requireRecord(client, id)
+        return listEventsAbout(client, { domain: 'staging', subject, limit, ...(after && { after }) })
+      })
+      output.list(
+        events,
+        eventColumns(await memberNames()),
+        'No event about it is left: they go after their retention.',
+        nextPage(events, limit, (event) => event.id),
+      )
+    })
 
 const showCommand = () =>
   recordVerb('show', 'a record with its parts, readably')

@@ -15,6 +15,7 @@ import type { Database } from '../kernel/postgres/open.ts'
 import { API_PREFIX } from '../kernel/version.ts'
 import { command } from './command.ts'
 import { migrationSummary } from './database.ts'
+import { chooseDemo, startDemo } from './demo.ts'
 import { onCrash, startUntilStopped, untilStopped, untilStoppedOrLost } from './process.ts'
 import { LOG_OPTION, workspaceOf } from './session.ts'
 import type { Output } from './terminal.ts'
@@ -42,11 +43,18 @@ export const startCommand = () =>
       'handlers of yours: its default export for jobs, playbookHandlers for playbooks; those of other processes count, too',
     )
     .option('--no-playbooks', 'leave executions to `stagedoor worker`')
+    .option('--demo', 'load the demo: examples/weekly-report, one week at a client (STAGEDOOR_DEMO=on)')
+    .option(
+      '--no-demo',
+      'load no demo (STAGEDOOR_DEMO=off); default: only on the first start of the embedded server',
+    )
     .option(...LOG_OPTION)
     .examples(
       `Without DATABASE_URL: starts the embedded PostgreSQL, migrates it, and on the very first start opens the demo gates
-and registers the dataset ads with one client, Northwind.
-With DATABASE_URL: connects only. It never migrates, opens a gate or loads data; if the database is not ready it
+and registers the dataset ads with one client, Northwind. Then it loads the demo in the background: uploads, reviews, a playbook's
+execution, units and a dead letter, made through the API by the members. It is loaded once; what you change or delete of it stays so.
+To be rid of it, stop, delete the data folder (STAGEDOOR_HOME), and start with --no-demo.
+With DATABASE_URL: connects only. It never migrates or opens a gate, and loads data only with --demo; if the database is not ready it
 says so, with the next command. Ctrl-C stops everything cleanly.`,
     )
     .run(
@@ -59,11 +67,16 @@ says so, with the next command. Ctrl-C stops everything cleanly.`,
         await requireFreePort(config)
         const database = await open()
         let serving: Serving | undefined
+        let loading: ReturnType<typeof startDemo> | undefined
         try {
           const first = await prepare(database)
+          const demo = await chooseDemo(database, {
+            wanted: options.demo === undefined ? config.demo : options.demo ? 'on' : 'off',
+            isFirstStart: first.gates.length > 0,
+          })
           const stopped = untilStopped()
           const roles = {
-            jobs: { handlers: { ...builtInJobs(config), ...handlers } },
+            jobs: { handlers: { ...builtInJobs(config), ...demo?.handlers, ...handlers } },
             dispatcher: true,
             search: {},
             ...(options.playbooks && { playbooks: { handlers: playbookHandlers } }),
@@ -76,9 +89,11 @@ says so, with the next command. Ctrl-C stops everything cleanly.`,
           output.result({ url, sign_in: links, opened_gates: first.gates, added }, () =>
             printBanner(output, url, links, { first, database, config }),
           )
+          if (demo?.loads) loading = startDemo({ config, database, url, output, log })
           await untilStoppedOrLost(stopped, database)
           output.note(pc.dim('\n  stopping…'))
         } finally {
+          await loading?.stop()
           await serving?.stop()
         }
       },

@@ -6,6 +6,7 @@ import { diffUnit, type LifecycleChange, unitHistory, type VersionRecord } from 
 import { checkUnits, type UnitFinding, unitsToCheck } from '../units/lifecycle.ts'
 import {
   LIFECYCLE_STATUSES,
+  listUnitKinds,
   listUnits,
   readUnit,
   type UnitContext,
@@ -36,7 +37,15 @@ export const unitCommand = () =>
   commandGroup(
     'unit',
     'information units: knowledge in pieces, each with its versions and its lifecycle',
-    [listCommand(), showCommand(), ...changeCommands(), historyCommand(), diffCommand(), checkCommand()],
+    [
+      listCommand(),
+      showCommand(),
+      ...changeCommands(),
+      historyCommand(),
+      diffCommand(),
+      checkCommand(),
+      kindsCommand(),
+    ],
     `
   $ stagedoor mark handbook.md                       from a document, through review
   $ stagedoor unit list --under handbook
@@ -46,6 +55,21 @@ export const unitCommand = () =>
 
 A unit is named by its address or its id.`,
   )
+
+const kindsCommand = () =>
+  command('kinds', 'what a unit can be, and what its profile needs then')
+    .actor()
+    .run(async ({ output, transaction }) => {
+      output.list(
+        await transaction(listUnitKinds),
+        [
+          { title: 'kind', value: ({ unit_kind }) => unit_kind, paint: pc.bold },
+          { title: 'its profile needs', value: ({ required_profile }) => required_profile.join(', ') || '–' },
+          { title: 'what it is', value: ({ description }) => description, dim: true },
+        ],
+        'No kind of unit is known: `stagedoor migrate` brings those that are shipped.',
+      )
+    })
 
 const listCommand = () =>
   command('list', 'units by workspace and address; those of a container in their order')

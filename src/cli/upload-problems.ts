@@ -10,6 +10,7 @@ import type { Correction } from '../ingest/repair.ts'
 import {
   exportProblems,
   type LeftOutLine,
+  type LineFilter,
   leftOutText,
   listLeftOut,
   listRows,
@@ -31,7 +32,9 @@ export const problemsCommand = () =>
   uploadVerb('problems', 'what is wrong with which line, and what to do about it')
     .option('--all', `all of them, not only those of the first ${DEFAULT_PROBLEM_LINES} lines`)
     .option('--left-out', 'the lines that are left out instead, each with its reason and its figures')
-    .run(async ({ options: { all, leftOut }, output, transaction }, id) => {
+    .option('--rule <rule>', 'only lines with a problem by this rule')
+    .option('--column <header>', 'only lines with a problem in this column')
+    .run(async ({ options: { all, leftOut, rule, column }, output, transaction }, id) => {
       const max = all ? Number.MAX_SAFE_INTEGER : DEFAULT_PROBLEM_LINES
       await transaction(async (client) => {
         const upload = await requireUpload(client, id)
@@ -41,7 +44,7 @@ export const problemsCommand = () =>
             printLeftOut(output, upload, lines),
           )
         }
-        const problems = await problemsOf(client, upload, max)
+        const problems = await problemsOf(client, upload, max, { rule, column })
         output.result(problems, () => printProblems(output, upload, problems, all))
       })
     })
@@ -84,9 +87,10 @@ export async function problemsOf(
   client: Client,
   { upload_id, reading }: Upload,
   max: number,
+  only: LineFilter = {},
 ): Promise<LineProblem[]> {
   if (!reading) return []
-  const filter = { rowType: reading.layout.leaf, problems: true }
+  const filter = { ...only, rowType: reading.layout.leaf, problems: true }
   const wrong = await listRows(client, upload_id, { ...filter, status: 'invalid', limit: max })
   const warned = await listRows(client, upload_id, { ...filter, status: 'valid', limit: max - wrong.length })
   return [...wrong, ...warned].flatMap((row) => [
@@ -209,6 +213,7 @@ export const repairCommand = () =>
       'cells with exactly this text get another one; may be repeated',
       collect(String),
     )
+    .option('--part', 'replace the text also where it is a part of a cell')
     .option(
       '--fill <header=value>',
       'the cells of a column, with --where-empty or --lines; may be repeated',
@@ -265,13 +270,14 @@ interface RepairOptions {
   readonly file?: string
   readonly column?: string
   readonly replace?: string[]
+  readonly part?: boolean
   readonly fill?: string[]
   readonly whereEmpty?: boolean
   readonly lines?: readonly [number, number]
 }
 
 function requireOneWay(options: RepairOptions): void {
-  const { line, set, leaveOut = false, file, column, replace, fill, whereEmpty, lines } = options
+  const { line, set, leaveOut = false, file, column, replace, part, fill, whereEmpty, lines } = options
   const hasLine = line !== undefined && (set !== undefined) !== leaveOut
   const partly = [line, set, leaveOut || undefined].some((one) => one !== undefined)
   const ways = [hasLine, file !== undefined, replace !== undefined, fill !== undefined].filter(Boolean)
@@ -286,6 +292,7 @@ function requireOneWay(options: RepairOptions): void {
       '--fill needs --where-empty, or --lines: it would overwrite the whole column',
       'To overwrite every cell, name all lines: --lines 1-1000000',
     )
+  if (part && replace === undefined) throw argumentInvalid('--part belongs to --replace')
   if (fill === undefined && whereEmpty) throw argumentInvalid('--where-empty belongs to --fill')
   if (fill === undefined && replace === undefined && lines !== undefined)
     throw argumentInvalid('--lines belongs to --replace or --fill')
@@ -301,7 +308,7 @@ function parseLineRange(given: string): readonly [number, number] {
 async function correctionsOf(
   client: Client,
   upload: Upload,
-  { line, set = [], leaveOut, file, column, replace, fill, whereEmpty, lines }: RepairOptions,
+  { line, set = [], leaveOut, file, column, replace, part, fill, whereEmpty, lines }: RepairOptions,
 ): Promise<readonly Correction[]> {
   // Without the rule a line would be right here that was wrong when the file was read.
   const { check } = await requireDataset(client, upload.dataset, upload.platform)
@@ -315,7 +322,10 @@ async function correctionsOf(
   const headers = headersOf(upload)
   const { findEdited } = await import('../ingest/column-edits.ts')
   if (replace) {
-    const edits = replace.map(parseReplacement).map((change) => ({ column: column!, ...change, lines }))
+    const match = part ? ('part' as const) : undefined
+    const edits = replace
+      .map(parseReplacement)
+      .map((change) => ({ column: column!, ...change, match, lines }))
     return findEdited(client, upload, edits)
   }
   if (fill) {

@@ -22,6 +22,7 @@ import { createIngestProgress } from './progress.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { canAsk, confirm, type Output } from './terminal.ts'
 import { printableLine } from './text.ts'
+import { distributionCommand, downstreamCommand, historyCommand, rowsCommand } from './upload-detail.ts'
 import { planCommand, planRowLines } from './upload-plan.ts'
 import { exportCommand, problemsCommand, repairCommand } from './upload-problems.ts'
 import { riskCommand } from './upload-risk.ts'
@@ -45,11 +46,13 @@ export const uploadCommand = () =>
     [
       listCommand(),
       showCommand(),
+      rowsCommand(),
       problemsCommand(),
       exportCommand(),
       repairCommand(),
       planCommand(),
       riskCommand(),
+      distributionCommand(),
       submitCommand(),
       approveCommand(),
       rejectCommand(),
@@ -57,6 +60,8 @@ export const uploadCommand = () =>
       undoCommand(),
       discardCommand(),
       lineageOfUploadCommand(),
+      downstreamCommand(),
+      historyCommand(),
       limitsCommand(),
     ],
     `

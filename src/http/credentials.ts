@@ -48,7 +48,7 @@ export function createCredentials({ pool, tokens, publicUrl, cacheMs }: Credenti
     )
   }
   const sessionOf = async (request: FastifyRequest): Promise<SessionPrincipal | undefined> => {
-    const cookie = cookieOf(request)
+    const cookie = sessionCookieOf(request, publicUrl)
     return cookie === undefined ? undefined : checkSession(pool, cookie, sessions)
   }
 
@@ -56,7 +56,7 @@ export function createCredentials({ pool, tokens, publicUrl, cacheMs }: Credenti
     async authenticate(request) {
       const [scheme, token] = request.headers.authorization?.split(' ') ?? []
       if (scheme?.toLowerCase() === 'bearer' && token) return { principal: await bearer(token) }
-      if (cookieOf(request) === undefined || request.headers.authorization !== undefined)
+      if (sessionCookieOf(request, publicUrl) === undefined || request.headers.authorization !== undefined)
         throw new StagedoorError('unauthenticated')
       const principal = await sessionOf(request)
       if (!principal) throw new StagedoorError('session_invalid')
@@ -70,11 +70,6 @@ export function createCredentials({ pool, tokens, publicUrl, cacheMs }: Credenti
   }
 }
 
-function cookieOf(request: FastifyRequest): string | undefined {
-  const cookie = request.cookies[SESSION_COOKIE]
-  return cookie === undefined || cookie === '' || cookie.length > 200 ? undefined : cookie
-}
-
 /** A browser sends the cookie with requests that other sites make. Those can neither read the token nor set the header. */
 function requireCsrf(request: FastifyRequest, session: Session, publicUrl: string | undefined): void {
   const given = request.headers[CSRF_HEADER]
@@ -86,32 +81,60 @@ function requireCsrf(request: FastifyRequest, session: Session, publicUrl: strin
 }
 
 /** Throws if a page of another site sent it. Programs send no Origin. */
-export function requireOwnOrigin({ headers }: FastifyRequest, publicUrl: string | undefined): void {
-  const { origin, host } = headers
+export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | undefined): void {
+  const { origin } = request.headers
   if (origin === undefined) return
-  const own = [`http://${host}`, `https://${host}`]
+  const own = [`http://${request.host}`, `https://${request.host}`]
   if (publicUrl !== undefined) own.push(new URL(publicUrl).origin)
   if (!own.includes(origin)) throw new StagedoorError('csrf_failed', { reason: `it comes from ${origin}` })
 }
 
 /** The address that people open, for links. */
-export function publicUrlOf({ headers }: FastifyRequest, publicUrl: string | undefined): string {
-  return publicUrl ?? `http://${headers.host}`
+export function publicUrlOf(request: FastifyRequest, publicUrl: string | undefined): string {
+  return publicUrl ?? `${request.protocol}://${request.host}`
 }
 
-export interface CookieSettings {
-  /** Only over https. */
-  readonly secure: boolean
+// Cookies. Over https their names begin with __Host-, so that no other host and no unencrypted page can set them. Browsers do not separate
+// cookies by port: over http the port is part of the name, and two installations on one host do not overwrite each other's.
+
+/** By PUBLIC_URL, or by what a proxy says that STAGEDOOR_TRUST_PROXY names. */
+export function isSecure(request: FastifyRequest, publicUrl: string | undefined): boolean {
+  return publicUrl?.startsWith('https:') === true || request.protocol === 'https'
+}
+
+export function cookieName(request: FastifyRequest, publicUrl: string | undefined, name: string): string {
+  if (isSecure(request, publicUrl)) return `__Host-${name}`
+  const port = /:(\d{1,5})$/.exec(request.host ?? '')?.[1] ?? '80'
+  return port === '80' ? name : `${name}_${port}`
+}
+
+/** The id of the session that the browser sent. The name without prefix and port, of earlier versions, counts until that session expires. */
+export function sessionCookieOf(request: FastifyRequest, publicUrl: string | undefined): string | undefined {
+  const cookie =
+    request.cookies[cookieName(request, publicUrl, SESSION_COOKIE)] ?? request.cookies[SESSION_COOKIE]
+  return cookie === undefined || cookie === '' || cookie.length > 200 ? undefined : cookie
 }
 
 export function setSessionCookie(
+  request: FastifyRequest,
   reply: FastifyReply,
   cookie: string,
-  { secure, maxAge }: CookieSettings & { readonly maxAge: number },
+  { publicUrl, maxAge }: { readonly publicUrl: string | undefined; readonly maxAge: number },
 ): void {
-  reply.setCookie(SESSION_COOKIE, cookie, { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge })
+  const name = cookieName(request, publicUrl, SESSION_COOKIE)
+  const secure = isSecure(request, publicUrl)
+  reply.setCookie(name, cookie, { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge })
+  request.cookies[name] = cookie
 }
 
-export function clearSessionCookie(reply: FastifyReply, { secure }: CookieSettings): void {
-  reply.clearCookie(SESSION_COOKIE, { path: '/', httpOnly: true, sameSite: 'lax', secure })
+/** Also that of an earlier version, where the browser has no other: otherwise it may be of another installation. */
+export function clearSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string | undefined,
+): void {
+  const name = cookieName(request, publicUrl, SESSION_COOKIE)
+  const secure = isSecure(request, publicUrl)
+  for (const one of request.cookies[name] === undefined ? new Set([name, SESSION_COOKIE]) : [name])
+    reply.clearCookie(one, { path: '/', httpOnly: true, sameSite: 'lax', secure })
 }

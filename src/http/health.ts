@@ -1,7 +1,9 @@
 /** Operations: is the process alive and ready, its metrics, the gates. */
 
 import { requireRightAnywhere } from '../access/members.ts'
+import { describeCheck } from '../app/health.ts'
 import type { Metrics } from '../app/metrics.ts'
+import { listReviewPolicies, type ReviewPolicy } from '../changes/policies.ts'
 import { openIssueCounts } from '../events/issues.ts'
 import { readerLag } from '../events/outbox.ts'
 import { executionStatistics } from '../executions/queries.ts'
@@ -17,9 +19,6 @@ import { searchStatus } from '../search/status.ts'
 import { requireService } from './access.ts'
 import { routes } from './routes.ts'
 import type { ApiContext } from './server.ts'
-
-const PARTITIONS_REMEDY =
-  'Maintenance creates them ahead of time. Look whether `stagedoor start` or a worker runs, and at its log.'
 
 const Ready = shape('Ready', {
   status: Type.Enum(['ready', 'not_ready']),
@@ -55,34 +54,6 @@ export function healthRoutes(health: () => Promise<HealthCheck[]>) {
   })
 }
 
-const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: string]>> = {
-  embedded_postgres: ['Embedded PostgreSQL', 'Look at the log of `stagedoor start`, which starts it again.'],
-  search: [
-    'Worker of search',
-    'Look at Search for what could not be indexed, and at the log of this process.',
-  ],
-  database: ['Database', 'Look whether PostgreSQL runs and takes connections: `stagedoor doctor`.'],
-  migrations: ['Schema of the database', 'Apply what is missing: `stagedoor migrate`.'],
-  event_partitions: ['Room for events', PARTITIONS_REMEDY],
-  job_partitions: ['Room for the job history', PARTITIONS_REMEDY],
-  execution_partitions: ['Room for executions', PARTITIONS_REMEDY],
-  workers: [
-    'Maintenance',
-    'Look at the log of `stagedoor start`: a task that cleans up or creates partitions fails.',
-  ],
-  jobs: ['Job worker', 'Look at the log of this process, and at Jobs for what runs too long.'],
-  dispatcher: [
-    'Dispatcher of events',
-    'Look at the log of the process that runs it: `stagedoor worker --dispatch`.',
-  ],
-  executions: [
-    'Engine of executions',
-    'Look at the log of this process, and at Executions for what is stuck.',
-  ],
-  projection: ['Projection of executions', 'Rebuild it if it stays behind: `stagedoor execution rebuild`.'],
-  blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
-}
-
 /** How this installation does, for whoever operates it. The probes above are public, and say less. */
 export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'health' | 'pool' | 'ingest'>) {
   return routes('health', (api) => {
@@ -104,18 +75,12 @@ export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'h
       problems: [403],
       handle: async (request) => {
         const { role } = request.principal!
-        await request.transaction((client) => requireRightAnywhere(client, 'operate', undefined, role))
-        const checks = await health()
-        return {
-          version: VERSION,
-          checks: checks.map((check) => {
-            const [title, remedy] = CHECK_TEXTS[check.name] ?? [
-              check.name,
-              'Compare with `stagedoor doctor`.',
-            ]
-            return { ...check, title, remedy }
-          }),
-        }
+        const policies = await request.transaction(async (client) => {
+          await requireRightAnywhere(client, 'operate', undefined, role)
+          return listReviewPolicies(client)
+        })
+        const checks = [...(await health()), checkPolicies(policies)]
+        return { version: VERSION, checks: checks.map(describeCheck) }
       },
     })
 
@@ -163,6 +128,17 @@ export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'h
       },
     })
   })
+}
+
+function checkPolicies(policies: readonly ReviewPolicy[]): HealthCheck {
+  const warnings = policies.flatMap((policy) => policy.warnings)
+  return {
+    name: 'review_policies',
+    ok: warnings.length === 0,
+    detail:
+      warnings[0] ??
+      `${policies.length} ${policies.length === 1 ? 'policy' : 'policies'}, all can be evaluated`,
+  }
 }
 
 export function metricRoutes(metrics: Metrics) {

@@ -46,6 +46,8 @@ const DETAILED: readonly ErrorCode[] = [
   'topic_unknown',
   'profile_core_key',
   'manifest_invalid',
+  'repair_refused',
+  'file_encoding_unknown',
 ]
 
 export function notFound(request: FastifyRequest): StagedoorError {

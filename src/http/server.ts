@@ -67,7 +67,7 @@ import { workerRoutes } from './workers.ts'
 
 export interface ApiContext {
   readonly config: Pick<Config, 'bodyLimit' | 'rateLimit'> &
-    Partial<Pick<Config, 'webhookHosts' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours'>>
+    Partial<Pick<Config, 'webhookHosts' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours' | 'trustProxy'>>
   /** Logged in as stagedoor_api. */
   readonly pool: Pool
   readonly tokens: TokenVerifier
@@ -124,6 +124,8 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     ...(context.log ? { loggerInstance: context.log } : { logger: false }),
     bodyLimit: context.config.bodyLimit,
     http: HEADER_TIMEOUTS,
+    // Otherwise whoever calls could say from where they call.
+    trustProxy: context.config.trustProxy?.length ? [...context.config.trustProxy] : false,
     requestIdHeader: false,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
@@ -140,9 +142,9 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     reply.header('x-request-id', request.id)
   })
   app.addHook('onResponse', async (request, reply) => {
-    const { method, url } = request
+    const { method, url, ip } = request
     request.log.debug(
-      { method, path: url.split('?')[0], status: reply.statusCode, ms: reply.elapsedTime },
+      { method, ip, path: url.split('?')[0], status: reply.statusCode, ms: reply.elapsedTime },
       'answered',
     )
   })

@@ -10,7 +10,6 @@ import {
   listSessions,
   OwnSession,
   revokeSessions,
-  SESSION_COOKIE,
   Session,
   type SessionProvider,
   SignInWays,
@@ -21,7 +20,15 @@ import type { Client } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { nullable, Text, Type } from '../kernel/schema.ts'
 import { API_PREFIX } from '../kernel/version.ts'
-import { type Credentials, clearSessionCookie, requireOwnOrigin, setSessionCookie } from './credentials.ts'
+import {
+  type Credentials,
+  clearSessionCookie,
+  cookieName,
+  isSecure,
+  requireOwnOrigin,
+  sessionCookieOf,
+  setSessionCookie,
+} from './credentials.ts'
 import { routes } from './routes.ts'
 import type { ApiContext } from './server.ts'
 import { signInProblemPage } from './sign-in-page.ts'
@@ -43,8 +50,8 @@ const ReturnTo = Type.Optional(
 export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
   routes('access', (api) => {
     const { pool, oidc, config } = context
+    const { publicUrl } = config
     const settings = {
-      secure: config.publicUrl?.startsWith('https:') === true,
       lifetimeSeconds: (config.sessionHours ?? DEFAULT_SESSION_HOURS) * 3600,
       idleSeconds: (config.sessionIdleHours ?? DEFAULT_IDLE_HOURS) * 3600,
     }
@@ -77,11 +84,10 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
         ...settings,
         ...who,
         userAgent: request.headers['user-agent'],
-        replaces: request.cookies[SESSION_COOKIE],
+        replaces: sessionCookieOf(request, publicUrl),
       })
     const show = async (request: FastifyRequest, reply: FastifyReply, cookie: string) => {
-      setSessionCookie(reply, cookie, { ...settings, maxAge: settings.lifetimeSeconds })
-      request.cookies[SESSION_COOKIE] = cookie
+      setSessionCookie(request, reply, cookie, { publicUrl, maxAge: settings.lifetimeSeconds })
       return { session: (await credentials.session(request))!.session }
     }
 
@@ -93,7 +99,8 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
       handle: async (request, reply) => {
         reply.header('cache-control', 'no-store')
         const found = await credentials.session(request)
-        if (!found && request.cookies[SESSION_COOKIE] !== undefined) clearSessionCookie(reply, settings)
+        if (!found && sessionCookieOf(request, publicUrl) !== undefined)
+          clearSessionCookie(request, reply, publicUrl)
         return { session: found?.session ?? null, sign_in: ways }
       },
     })
@@ -189,7 +196,7 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
           })
         await asService((client) => revokeSessions(client, principal!.subject, session.session_id))
         credentials.forgetSessions(principal!.subject)
-        clearSessionCookie(reply, settings)
+        clearSessionCookie(request, reply, publicUrl)
         return reply.status(204).send()
       },
     })
@@ -212,10 +219,11 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
       answer: Type.Object({ ended: Type.Integer() }),
       config: { onlyReads: true },
       problems: [403],
-      handle: async ({ principal }, reply) => {
-        const ended = await asService((client) => revokeSessions(client, principal!.subject))
-        credentials.forgetSessions(principal!.subject)
-        clearSessionCookie(reply, settings)
+      handle: async (request, reply) => {
+        const { subject } = request.principal!
+        const ended = await asService((client) => revokeSessions(client, subject))
+        credentials.forgetSessions(subject)
+        clearSessionCookie(request, reply, publicUrl)
         return { ended }
       },
     })
@@ -240,7 +248,8 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
     ): Promise<string> => {
       await limit(request)
       const { url, flow } = await provider().begin()
-      const known = request.cookies[BROWSER_COOKIE]
+      const name = cookieName(request, publicUrl, BROWSER_COOKIE)
+      const known = request.cookies[name]
       const browser = known && known.length <= 200 ? known : createSecret()
       await asService((client) =>
         keepFlow(client, browser, {
@@ -249,11 +258,12 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
           invitationHash: asked.invitation === undefined ? undefined : sha256(asked.invitation),
         }),
       )
-      reply.header('cache-control', 'no-store').setCookie(BROWSER_COOKIE, browser, {
-        path: `${API_PREFIX}/sign-in`,
+      reply.header('cache-control', 'no-store').setCookie(name, browser, {
+        // The prefix __Host- asks for this path.
+        path: '/',
         httpOnly: true,
         sameSite: 'lax',
-        secure: settings.secure,
+        secure: isSecure(request, publicUrl),
         maxAge: BROWSER_COOKIE_SECONDS,
       })
       return url
@@ -300,7 +310,7 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
           await limit(request)
           const search = new URL(request.url, 'http://callback.invalid').search
           const state = new URLSearchParams(search).get('state') ?? ''
-          const browser = request.cookies[BROWSER_COOKIE] ?? ''
+          const browser = request.cookies[cookieName(request, publicUrl, BROWSER_COOKIE)] ?? ''
           const flow = await asService((client) => takeFlow(client, browser, state))
           if (flow === undefined)
             throw new StagedoorError('sign_in_refused', {
@@ -314,7 +324,7 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
             else if ((await findMember(client, { user: subject })) === undefined) throw notAMember(subject)
             return begin(client, request, { subject, role: 'authenticated', provider: 'oidc' })
           })
-          setSessionCookie(reply, cookie, { ...settings, maxAge: settings.lifetimeSeconds })
+          setSessionCookie(request, reply, cookie, { publicUrl, maxAge: settings.lifetimeSeconds })
           return reply.redirect(flow.returnTo, 303)
         } catch (error) {
           return problemPage(request, reply, error)
@@ -408,7 +418,13 @@ function problemPage(request: FastifyRequest, reply: FastifyReply, thrown: unkno
 /** Whoever has not signed in has no limit of their own, so their address has one. */
 function limitByAddress(app: FastifyInstance, max: number): (request: FastifyRequest) => Promise<void> {
   if (max === 0) return async () => {}
-  const count = app.createRateLimit({ max, timeWindow: '1 minute', keyGenerator: (request) => request.ip })
+  const count = app.createRateLimit({
+    max,
+    timeWindow: '1 minute',
+    keyGenerator: (request) => request.ip,
+    // The limit of callers leaves public routes out, and these are.
+    allowList: () => false,
+  })
   return async (request) => {
     const limit = await count(request)
     if (!limit.isAllowed && limit.isExceeded)

@@ -8,12 +8,14 @@ import { listEventsAbout } from '../events/outbox.ts'
 import { OutboxEvent } from '../events/shapes.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
-import { type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
+import { admitFile, type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
 import {
   approvePlan,
+  canBeSubmitted,
   listPlanRows,
   listStaleRows,
   planDistribution,
+  planSince,
   planUpload,
   rejectPlan,
   submitPlan,
@@ -29,6 +31,8 @@ import {
   LineageEntry,
   PLAN_ACTIONS,
   PlanRow,
+  PlanSince,
+  ProblemKind,
   planOptions,
   RepairOutcome,
   StagedRow,
@@ -38,7 +42,7 @@ import {
   Upload,
   VALIDATION_STATUSES,
 } from '../ingest/shapes.ts'
-import { exportProblems, listLeftOut, listRows } from '../ingest/staged-rows.ts'
+import { exportProblems, listLeftOut, listProblemKinds, listRows } from '../ingest/staged-rows.ts'
 import {
   discardUpload,
   listUploads,
@@ -48,9 +52,10 @@ import {
 } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
-import { Digest, shape, Text, Type, Uuid } from '../kernel/schema.ts'
+import { Digest, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
 import { acceptChangeNumbers } from './changes.ts'
+import { acceptFiles, fileRoute, receiveFile, refuseTooLarge } from './receive-file.ts'
 import { ActorNames, attachment, withRawJson } from './responses.ts'
 import { After, Limit, limit, listPage, page, type Routes, routes, Workspace } from './routes.ts'
 import type { ApiContext } from './server.ts'
@@ -78,6 +83,7 @@ export function uploadRoutes({ ingest }: ApiContext) {
     api.fastify.addHook('onClose', () => background.stop())
     // It reads bodies in a way of its own, which the others must not inherit.
     await api.fastify.register(uploadCreateRoutes(ingest, background))
+    await api.fastify.register(correctionRoutes(ingest))
     await api.fastify.register(uploadProgressRoutes(background))
     readRoutes(api)
     rowRoutes(api)
@@ -191,19 +197,25 @@ function planRoutes(api: Routes): void {
   api.post('/:id/plan', {
     operationId: 'planUpload',
     summary: 'Plan what an upload would change; replaces an earlier plan',
-    body: planOptions,
+    description:
+      'With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.',
+    body: {
+      ...planOptions,
+      submit: Type.Optional(Type.Boolean({ description: 'also submit it for review; default false' })),
+    },
     example: { on_invalid: 'skip', threshold: 0.95 },
     ...answersDetail,
     handle: (request) =>
-      answerDetail(request, (client, id) =>
-        planUpload(client, id, {
+      answerDetail(request, async (client, id) => {
+        const plan = await planUpload(client, id, {
           onInvalid: request.body.on_invalid,
           threshold: request.body.threshold,
           repeatedKeys: request.body.repeated_keys,
           maxDeleted: request.body.max_deleted,
           allowShortFile: request.body.allow_short_file,
-        }),
-      ),
+        })
+        if (request.body.submit && canBeSubmitted(plan)) await submitPlan(client, id, plan.digest)
+      }),
   })
 
   api.get('/:id/plan/rows', {
@@ -227,6 +239,12 @@ function planRoutes(api: Routes): void {
         }),
       ),
       empty: Type.Optional(Type.Boolean({ description: '… or with none' })),
+      since: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{64}$',
+          description: 'only rows that are not as in the plan with this digest, which somebody approved',
+        }),
+      ),
       limit: RowLimit,
       after: RowPlace,
     },
@@ -281,10 +299,18 @@ function planRoutes(api: Routes): void {
     operationId: 'listStaleRows',
     summary:
       'The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now',
-    query: { limit: RowLimit },
+    query: {
+      conflicts: Type.Optional(
+        Type.Boolean({ description: 'without rows in which both changes can live (other_cells)' }),
+      ),
+      limit: RowLimit,
+      after: RowPlace,
+    },
     answer: Type.Object({
       items: Type.Array(StaleRow),
       total: Type.Integer({ description: 'in all, also beyond the limit; 0: the plan is not stale' }),
+      counts: Type.Record(Type.String(), Type.Integer(), { description: 'conflict → rows, of all of them' }),
+      next: Type.Union([Type.String(), Type.Null()], { description: 'of the page after this one' }),
     }),
     problems: [403, 404, 409],
     raw: true,
@@ -292,7 +318,21 @@ function planRoutes(api: Routes): void {
       ofUpload(request, (db, { upload_id, status }) => {
         const reason = 'a plan cannot be compared with its tables with a token that can only read'
         if (status === 'planned') refuseReadOnly(request, reason)
-        return listStaleRows(db, upload_id, { limit: request.query.limit })
+        return listStaleRows(db, upload_id, request.query)
+      }),
+  })
+
+  api.get('/:id/plan/since', {
+    operationId: 'readPlanSince',
+    summary: 'What differs between the plan and an earlier plan that somebody approved, in rows',
+    description: '`GET /uploads/{id}/plan/rows?since=` lists the rows that differ.',
+    query: { digest: Digest },
+    answer: PlanSince,
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
+        return planSince(client, upload_id, request.query.digest)
       }),
   })
 
@@ -389,6 +429,22 @@ function decisionRoutes(api: Routes, ingest: PipelineDeps): void {
 }
 
 const EXPORT_PAGE = 500
+const INVALID = { status: 'invalid' } as const
+
+/** Which lines of an upload are meant; see LineFilter. */
+const lineFilter = {
+  status: Type.Optional(Type.Enum([...VALIDATION_STATUSES])),
+  problems: Type.Optional(Type.Boolean({ description: 'only lines with an error or a warning' })),
+  rule: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'only lines with a problem by this rule' }),
+  ),
+  column: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 10_000, description: 'only lines with a problem in this column' }),
+  ),
+  contains: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'only lines with this text in a cell' }),
+  ),
+}
 
 function rowRoutes(api: Routes): void {
   api.get('/:id/rows', {
@@ -398,8 +454,7 @@ function rowRoutes(api: Routes): void {
       row_type: Type.Optional(
         Type.String({ maxLength: 63, description: 'default: the one with a row for each line' }),
       ),
-      status: Type.Optional(Type.Enum([...VALIDATION_STATUSES])),
-      problems: Type.Optional(Type.Boolean({ description: 'only lines with an error or a warning' })),
+      ...lineFilter,
       limit: RowLimit,
       after: AfterLine,
     },
@@ -415,6 +470,17 @@ function rowRoutes(api: Routes): void {
           return listRows(withRawJson(client), upload_id, { ...filter, rowType: type })
         }),
       ),
+  })
+
+  api.get('/:id/problems', {
+    operationId: 'listUploadProblemKinds',
+    summary: 'What is wrong in an upload, counted by rule and column',
+    answer: Type.Object({ kinds: Type.Array(ProblemKind) }),
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => ({
+        kinds: await listProblemKinds(client, await requireUpload(client, request.params.id)),
+      })),
   })
 
   api.get('/:id/left-out', {
@@ -442,6 +508,7 @@ function rowRoutes(api: Routes): void {
           description: 'the lines that are left out instead, with the reason beside each',
         }),
       ),
+      ...lineFilter,
     },
     problems: [404],
     schema: {
@@ -450,13 +517,16 @@ function rowRoutes(api: Routes): void {
     handle: async (request, reply) => {
       const upload = await request.transaction((client) => requireUpload(client, request.params.id))
       const { upload_id, reading, file_name } = upload
+      const { left_out, ...asked } = request.query
+      const isFiltered = Object.values(asked).some((value) => value !== undefined)
+      const filter = left_out ? { status: 'skipped' as const } : isFiltered ? asked : INVALID
       // Each page in a transaction of its own: none of them waits for whoever downloads.
       const page = async (after: number) =>
         reading
           ? request.transaction((client) =>
               listRows(client, upload_id, {
+                ...filter,
                 rowType: reading.layout.leaf,
-                status: request.query.left_out ? 'skipped' : 'invalid',
                 limit: EXPORT_PAGE,
                 after,
               }),
@@ -497,6 +567,12 @@ const Corrections = {
               },
             ),
           ),
+          expect: Type.Optional(
+            Type.Record(Text, Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 }), {
+              description:
+                'header → the text that the cell had when you saw it; where it has another one now, nothing is corrected, and the error names every such line',
+            }),
+          ),
           leave_out: Type.Optional(
             Type.Boolean({
               description: 'nothing is made of the line; corrected or checked again it is taken in again',
@@ -533,6 +609,17 @@ const Corrections = {
               description: 'only in lines from … to …, both included',
             }),
           ),
+          match: Type.Optional(
+            Type.Enum(['cell', 'part'], {
+              description: 'part: `from` is replaced wherever it stands in a cell; default cell',
+            }),
+          ),
+          where: Type.Optional(
+            shape('LineFilter', lineFilter, {
+              additionalProperties: false,
+              description: 'only in lines that the list of lines shows with this filter',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -540,7 +627,14 @@ const Corrections = {
     ),
   ),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'only say how many cells of how many lines would change' }),
+    Type.Boolean({ description: 'only say which cells of how many lines would change' }),
+  ),
+  unsaved: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[0-9]{1,10}$' }),
+      Type.Record(Text, Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100_000 })),
+      { description: 'of a dry run of edits: line → header → text that is not sent yet; the edits see it' },
+    ),
   ),
   replan: Type.Optional(
     Type.Boolean({ description: 'plan again in the mode of the plan that was there; default true' }),
@@ -561,17 +655,93 @@ function repairRoutes(api: Routes, ingest: PipelineDeps): void {
     problems: [403, 404, 409, 413],
     preValidation: async (request) => requireText(request.body),
     handle: async (request) => {
-      const { rows, edits, replan, dry_run: dryRun } = request.body
+      const { rows, edits, replan, dry_run: dryRun, unsaved } = request.body
       if ((rows === undefined) === (edits === undefined))
         throw new StagedoorError('request_invalid', { reason: 'The body has either rows or edits' })
       const corrections =
         rows?.map(({ leave_out: leaveOut, ...row }) => ({ ...row, leaveOut })) ??
-        ((client: Client, upload: Upload) => findEdited(client, upload, edits!.map(columnEdit)))
+        ((client: Client, upload: Upload) =>
+          findEdited(
+            client,
+            upload,
+            edits!.map(columnEdit),
+            Object.entries(unsaved ?? {}).map(([line, values]) => ({ line: Number(line), values })),
+          ))
+      if (unsaved !== undefined && (!dryRun || edits === undefined))
+        throw new StagedoorError('request_invalid', { reason: 'unsaved goes with a dry run of edits' })
       const caller = { transaction: request.transaction.bind(request) }
       const upload = request.params.id
       const repair = await repairUpload(ingest.pool, caller, { upload, corrections, replan, dryRun })
       return { ...(await answerDetail(request)), repair }
     },
+  })
+}
+
+const correctionOptions = {
+  dry_run: Type.Optional(Type.Boolean({ description: 'only say which cells would change' })),
+  replan: Type.Optional(Type.Boolean({ description: 'default true' })),
+  file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+}
+const CorrectionForm = shape(
+  'CorrectionForm',
+  {
+    ...correctionOptions,
+    file: Type.Optional(Type.String({ format: 'binary', description: 'the last field' })),
+  },
+  { description: 'file must be there and comes last.' },
+)
+const CorrectionOptions = Type.Object(correctionOptions, { additionalProperties: false })
+
+/** A corrected file: it takes a body of its own, which the other routes must not inherit. */
+function correctionRoutes(ingest: PipelineDeps) {
+  return routes('uploads', async (api) => {
+    await acceptFiles(api.fastify)
+    const { preValidation, body } = fileRoute(CorrectionForm)
+    api.post('/:id/corrections', {
+      operationId: 'uploadCorrections',
+      summary: 'Correct lines by a file: the exported wrong lines after somebody corrected their cells',
+      description:
+        'The file has the column “Stagedoor: line” of the export and the columns that change, or it is the whole file, corrected. Only cells that differ are corrections.',
+      query: correctionOptions,
+      answer: RepairedUpload,
+      raw: true,
+      problems: [403, 404, 409, 413, 422],
+      preValidation,
+      schema: { body },
+      handle: async (request, reply) => {
+        // If anything goes wrong, the rest of the body is still on its way: the connection is of no further use.
+        reply.header('connection', 'close')
+        const caller = { transaction: request.transaction.bind(request) }
+        const { file, file_name, options } = await receiveFile<Static<typeof CorrectionOptions>>(
+          request,
+          ingest.home,
+          {
+            options: CorrectionOptions,
+            admit: async () => {
+              const { workspace_id } = await caller.transaction((client) =>
+                requireUpload(withRawJson(client), request.params.id),
+              )
+              const { maxBytes: limit } = await admitFile(caller, workspace_id)
+              refuseTooLarge(request, limit)
+              return { limit }
+            },
+          },
+        )
+        reply.removeHeader('connection')
+        try {
+          const { readCorrections } = await import('../ingest/corrections.ts')
+          const repair = await repairUpload(ingest.pool, caller, {
+            upload: request.params.id,
+            corrections: (client, upload) => readCorrections(client, upload, file.path, file_name),
+            replan: options.replan,
+            dryRun: options.dry_run,
+          })
+          return { ...(await answerDetail(request)), repair }
+        } finally {
+          await file.remove()
+        }
+      },
+    })
   })
 }
 

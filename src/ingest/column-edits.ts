@@ -3,6 +3,7 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { headersOf } from './corrections.ts'
 import { type Correction, MAX_CELLS } from './repair.ts'
+import { type LineFilter, lineFilterSql } from './staged-rows.ts'
 import type { Upload } from './uploads.ts'
 
 /** The cells of a column that have this text, or none, get another one. */
@@ -13,15 +14,23 @@ export interface ColumnEdit {
   readonly from?: string | null | undefined
   /** The text that they get; null: none. */
   readonly to: string | null
+  /** part: wherever `from` stands in a cell it is replaced, and the rest of the cell stays; default cell. */
+  readonly match?: 'cell' | 'part' | undefined
   /** Only in lines from … to …, both included. */
   readonly lines?: readonly [number, number] | undefined
+  /** Only in lines that a list with this filter shows. */
+  readonly where?: LineFilter | undefined
 }
 
-/** One edit after the other, as if each saw what those before it did. Cells that have their text already are no corrections. */
+/**
+ * One edit after the other, as if each saw what those before it did. Cells that have their text already are no corrections.
+ * `unsaved` are corrections that somebody has made and not sent yet: the edits see them, and they are not part of the result.
+ */
 export async function findEdited(
   db: Queryable,
   upload: Upload,
   edits: readonly ColumnEdit[],
+  unsaved: readonly Correction[] = [],
 ): Promise<Correction[]> {
   const headers = new Set(headersOf(upload))
   const unknown = edits.find(({ column }) => !headers.has(column))
@@ -32,32 +41,51 @@ export async function findEdited(
       { hint: `The file has: ${[...headers].join(', ')}` },
     )
   }
-  const edited = new Map<number, Record<string, string | null>>()
+  const partial = edits.find(({ match, from }) => match === 'part' && !from)
+  if (partial)
+    throw new StagedoorError('argument_invalid', {
+      reason: 'To replace a part of cells, say which text is replaced',
+    })
+  const now = new Map<number, Record<string, string | null>>()
+  for (const { line, values } of unsaved) now.set(line, { ...now.get(line), ...values })
+  const edited = new Map<number, { values: Record<string, string | null>; expect: Record<string, string> }>()
+  let cells = 0
   for (const edit of edits) {
-    const { column, to } = edit
-    for (const line of await linesOf(db, upload, edit, edited))
-      edited.set(line, { ...edited.get(line), [column]: to })
+    const { column } = edit
+    for (const { line, before, after } of await cellsOf(db, upload, edit, now)) {
+      const { values = {}, expect = {} } = edited.get(line) ?? {}
+      if (!Object.hasOwn(expect, column)) cells += 1
+      edited.set(line, {
+        values: { ...values, [column]: after === '' ? null : after },
+        expect: { [column]: before, ...expect },
+      })
+      now.set(line, { ...now.get(line), [column]: after })
+    }
+    if (cells > MAX_CELLS) break
   }
-  return [...edited].map(([line, values]) => ({ line, values }))
+  return [...edited].sort(([one], [other]) => one - other).map(([line, change]) => ({ line, ...change }))
 }
 
 /** An empty cell of a file is an empty text; a repair may have made it null. */
-async function linesOf(
+async function cellsOf(
   db: Queryable,
   { upload_id, reading }: Upload,
-  { column, from, to, lines: [first, last] = [0, 2_147_483_647] }: ColumnEdit,
+  { column, from, to, match = 'cell', lines: [first, last] = [0, 2_147_483_647], where = {} }: ColumnEdit,
   edited: ReadonlyMap<number, Readonly<Record<string, string | null>>>,
-): Promise<number[]> {
+): Promise<{ line: number; before: string; after: string }[]> {
   const before = [...edited].flatMap(([line, values]) =>
-    column in values ? [{ line, value: values[column] ?? '' }] : [],
+    Object.hasOwn(values, column) ? [{ line, value: values[column] ?? '' }] : [],
   )
-  const { rows } = await db.query<{ line: number }>(
-    `select s.row_number as line
+  const filter = lineFilterSql(where, 's', 11)
+  const { rows } = await db.query<{ line: number; before: string; after: string }>(
+    `select s.row_number as line, c.cell as before, n.cell as after
        from public.staging_rows s
        left join jsonb_to_recordset($6) as e (line integer, value text) on e.line = s.row_number,
-            lateral (select coalesce(e.value, s.raw_payload ->> $3, '')) as c (cell)
+            lateral (select coalesce(e.value, s.raw_payload ->> $3, '')) as c (cell),
+            lateral (select case when $10 then replace(c.cell, $4, $5) else $5 end) as n (cell)
       where s.upload_id = $1 and s.row_type = $2 and s.row_number between $7 and $8
-        and ($4::text is null or c.cell = $4) and c.cell <> $5
+        and ($4::text is null or case when $10 then strpos(c.cell, $4) > 0 else c.cell = $4 end) and c.cell <> n.cell
+        and ${filter.sql}
       order by s.row_number limit $9`,
     [
       upload_id,
@@ -70,7 +98,9 @@ async function linesOf(
       last,
       // One more than allowed, so that too many are noticed; how many there are is not worth a longer look.
       MAX_CELLS + 1,
+      match === 'part',
+      ...filter.values,
     ],
   )
-  return rows.map(({ line }) => line)
+  return rows
 }

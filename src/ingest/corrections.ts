@@ -22,10 +22,15 @@ export function headersOf({ reading, upload_id: upload, status }: Upload): strin
 }
 
 /** Any format that an upload may have, since a spreadsheet saves as it likes. Only cells that differ are corrections. */
-export async function readCorrections(db: Queryable, upload: Upload, path: string): Promise<Correction[]> {
+export async function readCorrections(
+  db: Queryable,
+  upload: Upload,
+  path: string,
+  name = path,
+): Promise<Correction[]> {
   const headers = headersOf(upload)
-  const { lines: given, numbered } = await readLines(path, new Set([LINE, ...headers]))
-  if (!numbered) requireWholeFile(path, upload, headers, given)
+  const { lines: given, numbered } = await readLines(path, name, new Set([LINE, ...headers]))
+  if (!numbered) requireWholeFile(name, upload, headers, given)
   const staged = await stagedCells(
     db,
     upload,
@@ -35,7 +40,8 @@ export async function readCorrections(db: Queryable, upload: Upload, path: strin
     const before = staged.get(line)
     if (!before) throw invalid(`The upload has no line ${line}`)
     const changed = Object.entries(cells).filter(([header, cell]) => differs(cell, before[header] ?? ''))
-    return changed.length > 0 ? [{ line, values: Object.fromEntries(changed) }] : []
+    const expect = Object.fromEntries(changed.map(([header]) => [header, before[header] ?? '']))
+    return changed.length > 0 ? [{ line, values: Object.fromEntries(changed), expect }] : []
   })
 }
 
@@ -78,7 +84,7 @@ interface GivenFile {
   readonly numbered: boolean
 }
 
-async function readLines(path: string, known: ReadonlySet<string>): Promise<GivenFile> {
+async function readLines(path: string, name: string, known: ReadonlySet<string>): Promise<GivenFile> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw invalid(`There is no file ${path}`)
   if (found.isDirectory()) throw invalid(`${path} is a folder`)
@@ -91,7 +97,7 @@ async function readLines(path: string, known: ReadonlySet<string>): Promise<Give
       `select * from ${chunkSource(file.chunks, headers.length)}`,
     )
     const lines = rows.map((row) => ({
-      line: at < 0 ? Number(row.line) : lineNumber(row[`c${at}`] ?? '', path),
+      line: at < 0 ? Number(row.line) : lineNumber(row[`c${at}`] ?? '', name),
       cells: Object.fromEntries(
         headers.flatMap((header, column) =>
           header.startsWith('Stagedoor: ') ? [] : [[header, row[`c${column}`] ?? '']],

@@ -208,7 +208,19 @@ export async function admitFile(actor: IngestActor, workspaceId: string): Promis
   return { maxBytes: Number(limits.max_bytes) }
 }
 
-/** Which of the actor's datasets a spooled file may be of. The file is removed on every path. */
+/** Which of the actor's datasets a file may be of; nothing of it is kept. */
+export async function matchSource(
+  deps: Pick<PipelineDeps, 'home'>,
+  actor: IngestActor,
+  source: IngestSource,
+  asked: { readonly workspaceId: string } & Pick<IngestOptions, 'file' | 'signal'>,
+): Promise<DatasetMatches> {
+  const { maxBytes } = await admitFile(actor, asked.workspaceId)
+  const file = await spoolSource(deps.home, source, maxBytes, asked.signal)
+  return matchSpooled(actor, file, asked)
+}
+
+/** The same of a spooled file, which is removed on every path. */
 export async function matchSpooled(
   actor: IngestActor,
   file: SpooledFile,

@@ -8,12 +8,13 @@ import {
   type PLAN_ACTIONS,
   Plan,
   type PlanRow,
+  type PlanSince,
   type StaleRow,
   type Upload,
 } from './shapes.ts'
 import { describeFailure, type GateMode } from './uploads.ts'
 
-export type { Plan, PlanRow, StaleRow } from './shapes.ts'
+export type { Plan, PlanRow, PlanSince, StaleRow } from './shapes.ts'
 
 export { ON_INVALID, PLAN_ACTIONS } from './shapes.ts'
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
@@ -101,6 +102,8 @@ export interface PlanRowFilter {
   readonly value?: string | undefined
   /** … or with none. */
   readonly empty?: boolean | undefined
+  /** Rows that are not as in the plan with this digest, which somebody approved. */
+  readonly since?: string | undefined
   /** At most 10,000. */
   readonly limit: number
   /** `type_order.row_number` of the row before. */
@@ -126,9 +129,12 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
                                     from rows from (jsonb_to_recordset(d.inserted_columns -> w.key) as ("column" text)) with ordinality as c
                                    where c."column" = $6) as position
          from iu_core.ingest_plan d, jsonb_each(d.written) w where d.upload_id = $1 and w.value ? $6
+     ), since as materialized (
+       select s.type_order, s.row_number from iu_core.fn_ingest_plan_since($1, $13) s where $13::text is not null and s.how <> 'same'
      ), page as materialized (
        select p from iu_core.ingest_plan_row p
         where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
+          and ($13::text is null or (p.type_order, p.row_number) in (select s.type_order, s.row_number from since s))
           and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
           and ($6::text is null or $10::text is not null or $11 or $6 = any (p.changed))
           and ($7::numeric is null
@@ -173,6 +179,7 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
       filter.value ?? null,
       filter.empty ?? false,
       filter.line ?? null,
+      filter.since ?? null,
     ],
   )
   return rows
@@ -235,22 +242,59 @@ export interface StaleRows {
   readonly items: readonly StaleRow[]
   /** How many there are in all; 0: the plan is not stale. */
   readonly total: number
+  /** Kind of conflict → rows, of all of them. */
+  readonly counts: Readonly<Record<string, number>>
+  /** For the page after this one. */
+  readonly next: string | null
+}
+
+export interface StalePage {
+  /** Default 200, at most 1,000. */
+  readonly limit?: number | undefined
+  /** `type_order.line` of the row before. */
+  readonly after?: string | undefined
+  /** Without rows in which both changes can live. */
+  readonly conflicts?: boolean | undefined
 }
 
 /** The rows of a plan that somebody changed since it was made, in the order of the plan. */
 export async function listStaleRows(
   db: Queryable,
   upload: string,
-  page: { limit?: number } = {},
+  { limit = 200, after, conflicts = false }: StalePage = {},
 ): Promise<StaleRows> {
-  const { rows } = await db.query<StaleRow & { total: string }>(
-    `select target_table, row_type, line, action, ${exactIntegers('key')} as key, ${exactIntegers('before')} as before,
-            ${exactIntegers('planned')} as planned, ${exactIntegers('now')} as now, total::text
-       from iu_core.fn_ingest_plan_stale($1, $2)`,
-    [upload, page.limit ?? 200],
+  const { rows } = await db.query<StaleRow & { total: string; counts: Record<string, number> }>(
+    `select type_order, target_table, row_type, line, action, ${exactIntegers('key')} as key, ${exactIntegers('before')} as before,
+            ${exactIntegers('planned')} as planned, ${exactIntegers('now')} as now, conflict, yours, theirs, names, total::text, counts
+       from iu_core.fn_ingest_plan_stale($1, $2, $3, $4)`,
+    [upload, limit, after ?? null, conflicts],
   )
-  const items = rows.map(({ total: _, ...row }) => row)
-  return { items, total: Number(rows[0]?.total ?? 0) }
+  const items = rows.map(({ total: _, counts: __, ...row }) => row)
+  const last = items.length === limit ? items.at(-1) : undefined
+  return {
+    items,
+    total: Number(rows[0]?.total ?? 0),
+    counts: rows[0]?.counts ?? {},
+    next: last === undefined ? null : `${last.type_order}.${last.line}`,
+  }
+}
+
+/** What differs between the plan and an earlier one that was approved, in rows. */
+export async function planSince(db: Queryable, upload: string, digest: string): Promise<PlanSince> {
+  const { rows } = await db.query<PlanSince>(
+    `select exists (select from iu_core.ingest_approved_plan a where a.upload_id = $1 and a.plan_digest = $2) as known,
+            count(*) filter (where how = 'same')::integer as same, count(*) filter (where how = 'different')::integer as different,
+            count(*) filter (where how = 'added')::integer as added,
+            count(*) filter (where how = 'in_production')::integer as in_production, count(*) filter (where how = 'gone')::integer as gone
+       from iu_core.fn_ingest_plan_since($1, $2)`,
+    [upload, digest],
+  )
+  return rows[0]!
+}
+
+/** Whether a plan can be handed to a second person: it can be promoted, and needs an approval. */
+export function canBeSubmitted({ refusal, approval_required }: Plan): boolean {
+  return refusal === null && approval_required
 }
 
 /** Submits the plan to a second person; returns the staging record that they decide on. */

@@ -22,6 +22,8 @@ export interface Correction {
   readonly line: number
   /** Header → corrected text; the other cells stay. None: it is checked again as it stands. */
   readonly values?: Readonly<Record<string, string | null>>
+  /** Header → the text that the cell had when it was seen; where it has another one now, nothing is corrected. */
+  readonly expect?: Readonly<Record<string, string | null>> | undefined
   /** It stays as it is, and nothing is made of it. Corrected or checked again it is taken in again. */
   readonly leaveOut?: boolean | undefined
 }
@@ -100,7 +102,23 @@ async function findCorrections(
 
 function resultOf(corrections: readonly Correction[], { dryRun }: { dryRun: boolean }): RepairResult {
   const [lines, cells] = [linesOf(corrections), cellsOf(corrections)]
-  return { lines, cells, dry_run: dryRun, replanned: null, reason: null }
+  return {
+    lines,
+    cells,
+    dry_run: dryRun,
+    replanned: null,
+    reason: null,
+    changes: dryRun ? corrections.flatMap(changesOf) : [],
+  }
+}
+
+function changesOf({ line, values = {}, expect = {} }: Correction): RepairResult['changes'] {
+  return Object.entries(values).map(([column, to]) => ({
+    line,
+    column,
+    from: expect[column] ?? '',
+    to: to ?? '',
+  }))
 }
 
 function linesOf(corrections: readonly Correction[]): number {
@@ -176,12 +194,48 @@ async function lockLines(
     'select row_number, raw_payload from iu_core.fn_ingest_repair_lines($1, $2)',
     [upload.upload_id, lines],
   )
-  const found = new Set(rows.map((row) => row.row_number))
-  const missing = lines.find((line) => !found.has(line))
-  if (missing !== undefined) {
-    throw new StagedoorError('argument_invalid', { reason: `The upload has no line ${missing}` })
-  }
+  refuseLines(upload, corrections, rows)
   return rows
+}
+
+/** Why a line cannot be corrected; `now` is what its cell holds, where somebody changed it. */
+interface RefusedLine {
+  readonly line: number
+  readonly column?: string
+  readonly reason: string
+  readonly now?: string
+}
+
+const MAX_REFUSED_SHOWN = 200
+
+/** All or nothing: one line that cannot be corrected refuses all of them, and every such line is named. */
+function refuseLines(upload: Upload, corrections: readonly Correction[], rows: readonly LockedLine[]): void {
+  const found = new Map(rows.map((row) => [row.row_number, row.raw_payload]))
+  const known = new Set(upload.reading ? rawKeys(upload.reading.headers) : [])
+  const refused = corrections.flatMap(({ line, values = {}, expect = {} }): RefusedLine[] => {
+    const cells = found.get(line)
+    if (cells === undefined) return [{ line, reason: `The upload has no line ${line}` }]
+    const unknown = Object.keys(values)
+      .filter((column) => !known.has(column))
+      .map((column) => ({ line, column, reason: `The file has no column “${column}”` }))
+    const moved = Object.entries(expect)
+      .filter(([column, text]) => known.has(column) && (cells[column] ?? '') !== (text ?? ''))
+      .map(([column]) => ({
+        line,
+        column,
+        reason: `Somebody changed ${column} of line ${line} meanwhile`,
+        now: cells[column] ?? '',
+      }))
+    return [...unknown, ...moved]
+  })
+  if (refused.length === 0) return
+  const more = refused.length > 1 ? `, and ${refused.length - 1} more` : ''
+  throw new StagedoorError('repair_refused', {
+    upload: upload.upload_id,
+    reason: `${refused[0]!.reason}${more}`,
+    refused: refused.length,
+    lines: refused.slice(0, MAX_REFUSED_SHOWN),
+  })
 }
 
 function applyCorrections(
@@ -189,16 +243,11 @@ function applyCorrections(
   lockedLines: LockedLine[],
   corrections: readonly Correction[],
 ): LockedLine[] {
-  const known = new Set(rawKeys(readingOf(upload).headers))
+  readingOf(upload)
   const byLine = new Map<number, Record<string, string | null>>()
   for (const { line, values } of corrections) byLine.set(line, { ...byLine.get(line), ...values })
   return lockedLines.map(({ row_number, raw_payload }) => {
-    const changed = byLine.get(row_number) ?? {}
-    const unknown = Object.keys(changed).find((header) => !known.has(header))
-    if (unknown !== undefined) {
-      throw new StagedoorError('argument_invalid', { reason: `The file has no column “${unknown}”` })
-    }
-    return { row_number, raw_payload: { ...raw_payload, ...changed } }
+    return { row_number, raw_payload: { ...raw_payload, ...byLine.get(row_number) } }
   })
 }
 

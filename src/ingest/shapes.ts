@@ -305,6 +305,9 @@ export const Upload = shape('Upload', {
   }),
   promotion_failure_count: Type.Integer({ description: 'in all' }),
   change: nullable(Type.Integer({ description: 'number of its change: #128; null: a dry run' })),
+  steps: Type.Array(shape('TimedStep', { step: Text, ms: Type.Number() }), {
+    description: 'checks over all lines and steps of the plan, with the time that each took in the database',
+  }),
 })
 export type Upload = Row<typeof Upload>
 
@@ -454,8 +457,13 @@ export const PlanRow = shape('PlanRow', {
 })
 export type PlanRow = Row<typeof PlanRow>
 
-/** `before`: the row that the plan was made on; `planned`: null where the plan leaves it unchanged; `now`: null where it is gone. */
+export const CONFLICTS = ['same_cell', 'old_value', 'deleted', 'created', 'to_delete', 'other_cells'] as const
+
+const nameOfValue = Type.Optional(Type.String())
+
+/** Of a row that the plan leaves unchanged, `before` and `planned` are the values of its line; `now`: null where it is gone. */
 export const StaleRow = shape('StaleRow', {
+  type_order: Type.Integer(),
   target_table: Text,
   row_type: Text,
   line: Line,
@@ -464,8 +472,30 @@ export const StaleRow = shape('StaleRow', {
   before: nullable(Image),
   planned: nullable(Image),
   now: nullable(Image),
+  conflict: Type.Enum([...CONFLICTS], {
+    description:
+      'same_cell: both changed a cell, to different values; old_value: they changed a cell for which the file has the old value, so that the next plan takes it back; deleted: the row is gone; created: they inserted a row with this key; to_delete: they changed a row that the plan deletes; other_cells: they changed only what the file does not write, or to the same values, so that both changes can live',
+  }),
+  yours: Type.Array(Text, { description: 'columns that the plan changes' }),
+  theirs: Type.Array(Text, { description: 'columns that somebody changed since' }),
+  names: nullable(
+    Type.Record(Text, Type.Object({ before: nameOfValue, planned: nameOfValue, now: nameOfValue }), {
+      description: 'column → what people call the rows that it refers to',
+    }),
+  ),
 })
 export type StaleRow = Row<typeof StaleRow>
+
+/** In rows. */
+export const PlanSince = shape('PlanSince', {
+  known: Type.Boolean({ description: 'false: the rows of that plan are not stored' }),
+  same: Type.Integer({ description: 'are written with the same old and new values' }),
+  different: Type.Integer({ description: 'are written with other values, or over others' }),
+  added: Type.Integer({ description: 'are written and were not approved' }),
+  in_production: Type.Integer({ description: 'were approved and are there already' }),
+  gone: Type.Integer({ description: 'were approved and are not written any more' }),
+})
+export type PlanSince = Row<typeof PlanSince>
 
 export const UndoPlan = shape('UndoPlan', {
   totals: Totals,
@@ -711,4 +741,17 @@ export const RepairOutcome = shape('RepairOutcome', {
     }),
   ),
   reason: nullable(Type.String({ description: 'why everything was planned again' })),
+  changes: Type.Array(shape('CellChange', { line: Line, column: Text, from: Text, to: Text }), {
+    description: 'of a dry run: each cell that would change, in the order of the file. Empty otherwise',
+  }),
 })
+
+/** What is wrong in an upload, counted: what people filter by. */
+export const ProblemKind = shape('ProblemKind', {
+  severity: Type.Enum(['error', 'warning']),
+  rule: Text,
+  column: nullable(Type.String({ description: 'null: it is about the whole line' })),
+  lines: Type.Integer(),
+  message: Type.String({ description: 'of the first line' }),
+})
+export type ProblemKind = Row<typeof ProblemKind>

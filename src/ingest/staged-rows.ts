@@ -2,9 +2,9 @@
 
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
-import { type LeftOutLine, StagedRow, type VALIDATION_STATUSES } from './shapes.ts'
+import { type LeftOutLine, type ProblemKind, StagedRow, type VALIDATION_STATUSES } from './shapes.ts'
 
-export type { LeftOutLine, StagedRow } from './shapes.ts'
+export type { LeftOutLine, ProblemKind, StagedRow } from './shapes.ts'
 
 type ValidationStatus = (typeof VALIDATION_STATUSES)[number]
 
@@ -57,32 +57,84 @@ export async function listLeftOut(
   return rows
 }
 
-export interface RowFilter {
+/** Which lines are meant: the same for a list, an export and an edit of many lines. */
+export interface LineFilter {
+  readonly status?: ValidationStatus | undefined
+  /** Lines with a warning or an error. */
+  readonly problems?: boolean | undefined
+  /** Lines with a problem by this rule. */
+  readonly rule?: string | undefined
+  /** … in this column of the file. */
+  readonly column?: string | undefined
+  /** Lines with this text in a cell, in either case. */
+  readonly contains?: string | undefined
+}
+
+/** The condition on `alias` (staging_rows), and its parameters from the number `first` on. */
+export function lineFilterSql(
+  filter: LineFilter,
+  alias: string,
+  first: number,
+): { sql: string; values: unknown[] } {
+  const at = (offset: number) => `$${first + offset}`
+  return {
+    sql: `(${at(0)}::public.staging_validation_status is null or ${alias}.validation_status = ${at(0)}::public.staging_validation_status)
+        and (not ${at(1)}::boolean or ${alias}.validation_status <> 'valid' or ${alias}.validation_warnings <> '[]')
+        and ((${at(2)}::text is null and ${at(3)}::text is null) or exists (
+          select from jsonb_array_elements(${alias}.validation_errors || ${alias}.validation_warnings) p
+           where (${at(2)}::text is null or p ->> 'rule' = ${at(2)}) and (${at(3)}::text is null or p ->> 'column' = ${at(3)})))
+        and (${at(4)}::text is null or exists (
+          select from jsonb_each_text(${alias}.raw_payload) c where strpos(lower(c.value), lower(${at(4)})) > 0))`,
+    values: [
+      filter.status ?? null,
+      filter.problems ?? false,
+      filter.rule ?? null,
+      filter.column ?? null,
+      filter.contains ?? null,
+    ],
+  }
+}
+
+export interface RowFilter extends LineFilter {
   readonly rowType: string
-  readonly status?: ValidationStatus
-  /** Rows with a warning or an error. */
-  readonly problems?: boolean
   readonly limit: number
   /** The line after which the page begins. */
   readonly after?: number
 }
 
 export async function listRows(db: Queryable, upload: string, filter: RowFilter): Promise<StagedRow[]> {
+  const { sql, values } = lineFilterSql(filter, 's', 5)
   const { rows } = await db.query<StagedRow>(
     `select ${columnsOf(StagedRow)}
-       from public.staging_rows
-      where upload_id = $1 and row_type = $2 and row_number > $3
-        and ($4::public.staging_validation_status is null or validation_status = $4)
-        and (not $5 or validation_status <> 'valid' or validation_warnings <> '[]')
-      order by row_number limit $6`,
-    [
-      upload,
-      filter.rowType,
-      filter.after ?? -1,
-      filter.status ?? null,
-      filter.problems ?? false,
-      filter.limit,
-    ],
+       from public.staging_rows s
+      where upload_id = $1 and row_type = $2 and row_number > $3 and ${sql}
+      order by row_number limit $4`,
+    [upload, filter.rowType, filter.after ?? -1, filter.limit, ...values],
+  )
+  return rows
+}
+
+/** More kinds than a person chooses from; a file of this many is wrong as a whole. */
+const MAX_KINDS = 500
+
+/** What is wrong in the lines of an upload, by rule and column, the most frequent first. */
+export async function listProblemKinds(
+  db: Queryable,
+  { upload_id, reading }: { upload_id: string; reading: { layout: { leaf: string } } | null },
+): Promise<ProblemKind[]> {
+  if (reading === null) return []
+  const { rows } = await db.query<ProblemKind>(
+    `select p.severity, p.problem ->> 'rule' as rule, p.problem ->> 'column' as column,
+            count(distinct s.row_number)::integer as lines,
+            (array_agg(p.problem ->> 'message' order by s.row_number))[1] as message
+       from public.staging_rows s,
+            lateral (select 'error' as severity, e as problem from jsonb_array_elements(s.validation_errors) e
+                     union all
+                     select 'warning', w from jsonb_array_elements(s.validation_warnings) w) p
+      where s.upload_id = $1 and s.row_type = $2 and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')
+      group by 1, 2, 3
+      order by 1, 4 desc, 2, 3 limit $3`,
+    [upload_id, reading.layout.leaf, MAX_KINDS],
   )
   return rows
 }

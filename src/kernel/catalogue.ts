@@ -740,6 +740,14 @@ export const CATALOGUE = {
     message: 'These rows cannot be staged for upload {upload}: {reason}',
     hint: 'Take workspace, client and platform from the upload, and a row type that its dataset declares.',
   },
+  repair_refused: {
+    sqlstates: [],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'Nothing was corrected: {reason}',
+    hint: 'Look at the lines that are named, correct what is refused, and send all of it again.',
+  },
   plan_stale: {
     sqlstates: ['SD606'],
     status: 409,

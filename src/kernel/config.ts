@@ -2,6 +2,7 @@
  * The one place that reads the environment. Everything else is handed a `Config`.
  * An unknown `STAGEDOOR_*` variable is reported, so that a misspelt setting is noticed.
  */
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { StagedoorError } from './errors.ts'
 import { editDistance } from './text.ts'
@@ -36,6 +37,13 @@ const SETTINGS = {
     about: 'folder of the embedded server, its secrets and the blobs',
     fallback: '.stagedoor',
     parse: text,
+  }),
+  demo: setting({
+    env: 'STAGEDOOR_DEMO',
+    about:
+      'whether start loads the demo: on, off, or auto: on the first start of the embedded server, never on your own database',
+    fallback: 'auto' as 'auto' | 'on' | 'off',
+    parse: oneOf(['auto', 'on', 'off'] as const),
   }),
   embeddedRestartLimit: setting({
     env: 'STAGEDOOR_EMBEDDED_RESTART_LIMIT',
@@ -133,6 +141,13 @@ const SETTINGS = {
     about: 'requests a minute for one caller, executors aside; 0 turns the limit off',
     fallback: 600,
     parse: integer(0, 1_000_000),
+  }),
+  trustProxy: setting<readonly string[]>({
+    env: 'STAGEDOOR_TRUST_PROXY',
+    about:
+      'addresses or networks of the proxies in front of the server, such as 10.0.0.5 or 10.0.0.0/24, with commas between: what they say in X-Forwarded-For, -Proto and -Host counts for rate limits, logs and the cookie; unset: nobody is believed',
+    fallback: [],
+    parse: networks,
   }),
   jwtSecret: setting<string | undefined>({
     env: 'STAGEDOOR_JWT_SECRET',
@@ -491,6 +506,23 @@ function hosts(value: string): string[] {
       }
       const { hostname } = new URL(`http://${name}`)
       return port === undefined ? hostname : `${hostname}:${Number(port)}`
+    })
+}
+
+function networks(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [address, bits, ...more] = entry.split('/')
+      const max = { 0: -1, 4: 32, 6: 128 }[isIP(address!)]!
+      if (
+        max < 0 ||
+        more.length > 0 ||
+        (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= max))
+      )
+        throw new Error(`${entry} is not an address or network such as 10.0.0.5 or 10.0.0.0/24`)
+      return entry
     })
 }
 

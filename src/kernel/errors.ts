@@ -2,7 +2,10 @@
 import { CATALOGUE, type ErrorSpec } from './catalogue.ts'
 
 export type ErrorCode = keyof typeof CATALOGUE
-export type ErrorDetails = Record<string, string | number | boolean | null | readonly string[]>
+export type ErrorDetails = Record<
+  string,
+  string | number | boolean | null | readonly string[] | readonly object[]
+>
 
 const specs: Record<ErrorCode, ErrorSpec> = CATALOGUE
 

@@ -14,6 +14,9 @@ export const UnitPermissions = shape(
     delete: Permission,
     restore: Permission,
     change_kind: Permission,
+    move: Permission,
+    split: Permission,
+    merge: Permission,
   },
   { description: 'what you may do with it now' },
 )
@@ -43,5 +46,8 @@ export function unitPermissions(
     delete: may(ownDraft, isDeleted && 'It is deleted already.'),
     restore: may(ownDraft, !isDeleted && 'It is not deleted.'),
     change_kind: may(right('review'), deleted, only('draft', 'enacted')),
+    move: may(right('operate'), deleted, only('draft', 'enacted')),
+    split: may(right('review'), deleted, only('draft', 'enacted')),
+    merge: may(right('review'), deleted, only('draft', 'enacted')),
   }
 }

@@ -2,6 +2,9 @@
 import fc from 'fast-check'
 import type pg from 'pg'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { listReviewPolicies } from '../../src/changes/policies.ts'
+import { listPlanRows, planSince } from '../../src/ingest/plan.ts'
+import { examine } from '../../src/kernel/postgres/doctor/doctor.ts'
 import { person } from '../staging/people.ts'
 import { stage, startRun } from '../staging/staged.ts'
 import { useDatabase } from '../support/database.ts'
@@ -99,8 +102,8 @@ const approve = async (by: Member, plan: Planned) => {
   )
 }
 /** Back-end code that names somebody. */
-const approveFor = async (name: string, plan: Planned) =>
-  (await person(db, 'service_role', 'importer')).session.query(
+const approveFor = async (name: string, plan: Planned, login = 'importer') =>
+  (await person(db, 'service_role', login)).session.query(
     'select iu_core.fn_ingest_approve($1, $2, $3, $4)',
     [plan.upload_id, plan.digest, ['changes'], name],
   )
@@ -257,6 +260,48 @@ describe('what a change needs', () => {
     }
   })
 
+  it('rises where a policy names a column that is gone, and says so; a column that never was is refused', async () => {
+    const rules = (column: string) => ({
+      base: { approvals: 1 },
+      raise: [
+        { name: 'price', when: { columns: [column] }, approvals: 2 },
+        { name: 'sum', when: { amount_over: { column, limit: 1e9 } }, approvals: 3 },
+      ],
+    })
+    for (const scope of [{ dataset: 'prices' }, {}])
+      await expect(setPolicy(rules('prise'), scope)).rejects.toThrow(/prise.*price/s)
+    // Text is no amount.
+    await expect(setPolicy(rules('note'), { dataset: 'prices' })).rejects.toThrow(/note.*number/s)
+    // One dataset of the workspace has it, the others do not: the rule is for that one.
+    await setPolicy(rules('amount'))
+    const plan = await submitted()
+    expect(await standingOf(plan)).toMatchObject({ approvals: 1, rules: [] })
+    await setPolicy(rules('price'), { dataset: 'prices' })
+    expect(await standingOf(plan)).toMatchObject({ approvals: 1, rules: [] })
+    // The owner of the table renames the column, and the dataset follows.
+    await db.owner(
+      `update iu_core.ingest_dataset set definition = replace(definition::text, '"price": "price"', '"cost": "price"')::jsonb
+        where dataset = 'prices'`,
+    )
+    try {
+      expect(await standingOf(plan)).toMatchObject({
+        approvals: 3,
+        rules: [{ name: 'price', why: expect.stringContaining('price') }, { name: 'sum' }],
+      })
+      const [policy] = await db.as(ann, (client) => listReviewPolicies(client, trial.workspace))
+      expect(policy).toMatchObject({ dataset: 'prices', warnings: [expect.stringContaining('price')] })
+      const { findings } = await examine({ url: db.url() })
+      expect(findings).toContainEqual(
+        expect.objectContaining({ kind: 'review policy', problem: expect.stringContaining('price') }),
+      )
+    } finally {
+      await db.owner(
+        `update iu_core.ingest_dataset set definition = replace(definition::text, '"cost": "price"', '"price": "price"')::jsonb
+          where dataset = 'prices'`,
+      )
+    }
+  })
+
   it('refuses rules that nobody could mean, and whoever is no administrator', async () => {
     const wrong: [object, RegExp][] = [
       [{}, /base is missing/],
@@ -336,11 +381,48 @@ describe('an approval', () => {
     await promote(plan)
   })
 
-  it('by back-end code that names different people counts once', async () => {
+  it('by back-end code counts once, whomever it names and whatever its logins are called', async () => {
+    await group('add', 'Finance', ann)
     await setPolicy({ base: { approvals: 2 } })
     const plan = await submitted()
-    for (const name of ['somebody', 'somebody else']) await approveFor(name, plan)
+    for (const name of ['somebody', ann.userId, ben.userId]) await approveFor(name, plan)
+    await approveFor(admin.userId, plan, 'another login')
     expect(await standingOf(plan)).toMatchObject({ counted: 1, met: false })
+    // It has neither a role nor a group.
+    await setPolicy({ base: { approvals: 1, roles: ['reviewer'] } })
+    expect(await standingOf(plan)).toMatchObject({ counted: 0, met: false })
+    await setPolicy({ base: { approvals: 1, groups: ['Finance'] } })
+    expect(await standingOf(plan)).toMatchObject({ counted: 1, met: false, missing: { groups: ['Finance'] } })
+    await setPolicy({ base: { approvals: 2 } })
+    expect(await sqlstateOf(promote(plan))).toBe('SD650')
+    await approve(trial.reviewer, plan)
+    await promote(plan)
+  })
+
+  it('by back-end code counts as that of the members it names where an administrator trusts it', async () => {
+    const trusting = { base: { approvals: 2 }, trust_back_end: true }
+    const { session } = await person(db, 'service_role', 'importer')
+    const setBySelf = () =>
+      sqlstateOf(
+        session.query('select iu_core.fn_review_policy_set($1, null, null, $2)', [
+          trial.workspace,
+          JSON.stringify(trusting),
+        ]),
+      )
+    expect(await setBySelf()).toBe('SD202')
+    await setPolicy(trusting)
+    const plan = await submitted()
+    for (const name of ['somebody', 'somebody else', ann.userId]) await approveFor(name, plan)
+    expect(await standingOf(plan)).toMatchObject({ counted: 2, met: true })
+    const other = await submitted()
+    for (const name of ['somebody', 'somebody else']) await approveFor(name, other)
+    expect(await standingOf(other)).toMatchObject({ counted: 1, met: false })
+    // Whoever lost the right no longer counts, named or not.
+    await setRole(ann, 'viewer')
+    expect(await standingOf(plan)).toMatchObject({ counted: 1, met: false })
+    await setRole(ann, 'reviewer')
+    // What an administrator has allowed can be kept by back-end code.
+    expect(await setBySelf()).toBe('not refused')
   })
 
   it('falls with the digest, and the history says why', async () => {
@@ -380,6 +462,151 @@ describe('an approval', () => {
     await submit(again)
     expect(await statusOf(again)).toBe('approved')
     await promote(again)
+  })
+
+  describe('over a plan that was made again because production moved on', () => {
+    const KEEP = { base: { approvals: 1 }, keep_approvals_when_unchanged: true }
+    /** Three rows are in production; the file changes all of them. */
+    async function approvedUpdates(): Promise<{ plan: Planned; sku(at: number): string }> {
+      const name = `k${++skus}`
+      const lines = (price: number) =>
+        [0, 1, 2].map((at) => ({ sku: `${name}-${at}`, day: '2026-11-01', price, note: 'x' }))
+      const first = await trial.stagePlanned(lines(1), { dataset: PRICES })
+      await submit(first)
+      await approve(ben, first)
+      await promote(first)
+      const plan = await trial.stagePlanned(lines(2), { dataset: PRICES })
+      await submit(plan)
+      await approve(ann, plan)
+      return { plan, sku: (at) => `${name}-${at}` }
+    }
+    const production = (sku: string, price: number) =>
+      db.owner('update trial_prices set price = $2 where sku = $1', [sku, price])
+    const again = async (plan: Planned): Promise<Planned> => {
+      const next = await trial.planned(plan.upload_id)
+      await submit(next)
+      return next
+    }
+    async function last(plan: Planned, what: string): Promise<Record<string, unknown>> {
+      const rows = await db.owner<{ detail: Record<string, unknown> }>(
+        'select detail from iu_core.change_history where change_id = $1 and what = $2 order by seq desc limit 1',
+        [(await changeOf(plan)).change_id, what],
+      )
+      return rows[0]?.detail ?? {}
+    }
+
+    it('is kept if rows only dropped out, because production holds them already', async () => {
+      await setPolicy(KEEP)
+      const { plan, sku } = await approvedUpdates()
+      await production(sku(1), 2)
+      const next = await again(plan)
+      expect(next.totals.price).toEqual({ update: 2, unchanged: 1 })
+      expect(await statusOf(next)).toBe('approved')
+      expect(await last(next, 'review_kept')).toMatchObject({
+        reviewer: ann.userId,
+        because: 'the other approved rows are in production already',
+        since: { same: 2, in_production: 1, different: 0, added: 0, gone: 0 },
+      })
+      await promote(next)
+    })
+
+    it('falls with a row whose old value is another one, and its reviewer is asked again', async () => {
+      await setPolicy(KEEP)
+      const { plan, sku } = await approvedUpdates()
+      await production(sku(1), 7)
+      const next = await again(plan)
+      expect(await statusOf(next)).toBe('open')
+      expect(await sqlstateOf(promote(next))).not.toBeUndefined()
+      const since = { same: 2, different: 1, added: 0, in_production: 0, gone: 0 }
+      expect(await last(next, 'review_dismissed')).toMatchObject({ because: 'the plan changed', since })
+      expect(await last(next, 'asked_again')).toMatchObject({
+        approved: plan.digest,
+        digest: next.digest,
+        reviewers: [ann.userId],
+        since,
+      })
+      const rows = await db.as(ann, (client) =>
+        listPlanRows(client, plan.upload_id, { since: plan.digest, limit: 10 }),
+      )
+      expect(rows.map(({ row_number, before }) => [row_number, before?.price])).toEqual([[3, 7]])
+      expect(await db.as(ann, (client) => planSince(client, plan.upload_id, plan.digest))).toMatchObject({
+        known: true,
+        ...since,
+      })
+      await approve(ann, next)
+      await promote(next)
+      // Of no use any more.
+      expect(
+        await db.owner('select from iu_core.ingest_approved_plan where upload_id = $1', [plan.upload_id]),
+      ).toEqual([])
+    })
+
+    it('falls with a row that is written and was not approved', async () => {
+      await setPolicy(KEEP)
+      const { plan, sku } = await approvedUpdates()
+      await production(sku(1), 2)
+      const kept = await again(plan)
+      expect(await statusOf(kept)).toBe('approved')
+      // A row that no reviewer saw: deleted in production, it would be inserted again.
+      await db.owner('delete from trial_prices where sku = $1', [sku(1)])
+      const next = await again(kept)
+      expect(next.totals.price).toEqual({ update: 2, insert: 1 })
+      expect(await statusOf(next)).toBe('open')
+      await expect(promote(next)).rejects.toThrow()
+    })
+
+    it('falls if the row dropped out by a repair: the author must not choose a part of what was approved', async () => {
+      await setPolicy(KEEP)
+      const { plan } = await approvedUpdates()
+      await db.owner(
+        `insert into iu_core.ingest_repair (upload_id, row_number, what, column_name, old_value, new_value, repaired_by)
+         values ($1, 3, 'corrected', 'Price', '2', '1', $2)`,
+        [plan.upload_id, trial.operator.userId],
+      )
+      await db.owner(
+        `update public.staging_rows set normalized_payload = normalized_payload || '{"price": 1}' where upload_id = $1 and row_number = 3`,
+        [plan.upload_id],
+      )
+      const next = await again(plan)
+      expect(next.totals.price).toEqual({ update: 2, unchanged: 1 })
+      expect(await statusOf(next)).toBe('open')
+    })
+
+    it('falls if the policy keeps nothing, or was switched on between approval and plan', async () => {
+      await setPolicy({ base: { approvals: 1 } })
+      const [off, late] = [await approvedUpdates(), await approvedUpdates()]
+      await production(off.sku(1), 2)
+      expect(await statusOf(await again(off.plan))).toBe('open')
+      await production(late.sku(1), 2)
+      await setPolicy(KEEP)
+      expect(await statusOf(await again(late.plan))).toBe('open')
+    })
+
+    it('is kept for its reviewer alone: nobody else has approved, and what was withdrawn stays withdrawn', async () => {
+      await setPolicy({ ...KEEP, base: { approvals: 2 } })
+      const { plan, sku } = await approvedUpdatesByTwo()
+      await review(ben, plan, 'withdraw', null)
+      await production(sku(1), 2)
+      const next = await again(plan)
+      expect(await statusOf(next)).toBe('open')
+      expect((await standingOf(next)).reviews.map(({ reviewer }) => reviewer)).toEqual([ann.userId])
+      await expect(approve(ann, next)).rejects.toThrow(/has approved change .* already/)
+      await expect(
+        db.as(ann, (client) =>
+          client.query('update iu_core.change_review set stands_for = $1', [next.digest]),
+        ),
+      ).rejects.toThrow(/permission denied/)
+      await approve(ben, next)
+      await promote(next)
+    })
+
+    async function approvedUpdatesByTwo() {
+      await setPolicy(KEEP)
+      const made = await approvedUpdates()
+      await setPolicy({ ...KEEP, base: { approvals: 2 } })
+      await approve(ben, made.plan)
+      return made
+    }
   })
 
   it('no longer counts when its reviewer has lost the role or the group; then somebody else approves', async () => {
@@ -471,6 +698,91 @@ describe('requested changes', () => {
     expect(await statusOf(plan)).toBe('approved')
     await promote(plan)
     expect(await sqlstateOf(review(ben, plan, 'withdraw', null))).toBe('SD343')
+  })
+})
+
+describe('a review', () => {
+  it('is not refused because the conversation is full; it has a budget of its own', async () => {
+    const plan = await submitted()
+    const { change_id } = await changeOf(plan)
+    await db.owner(
+      'update iu_core.change set comment_count = 5000, history_count = 20000 where change_id = $1',
+      [change_id],
+    )
+    const comment = () =>
+      db.as(ben, (client) =>
+        client.query('select iu_core.fn_change_comment($1, $2)', [change_id, 'One more.']),
+      )
+    expect(await sqlstateOf(comment())).toBe('SD343')
+    await review(ben, plan, 'comment')
+    await review(ben, plan, 'request_changes')
+    expect(await statusOf(plan)).toBe('changes_requested')
+    await review(ben, plan, 'approve')
+    expect(await statusOf(plan)).toBe('approved')
+    await db.owner(
+      `insert into iu_core.change_review (change_id, digest, stands_for, verdict, reviewer)
+       select $1, '', '', 'comment', $2 from generate_series(1, 200)`,
+      [change_id, ben.userId],
+    )
+    await expect(review(ben, plan, 'comment')).rejects.toThrow(/200 reviews by one person/)
+    // Nobody uses up the budget of another person.
+    await review(ann, plan, 'request_changes')
+    await review(ben, plan, 'withdraw', null)
+  })
+
+  it('counts once the checklist is complete, also if the last tick comes after it', async () => {
+    await setPolicy({ base: { approvals: 2 } })
+    const plan = await submitted()
+    await approve(ann, plan)
+    const [package_] = await db.owner<{ id: string }>(
+      'select review_record_id as id from iu_core.ingest_plan where upload_id = $1',
+      [plan.upload_id],
+    )
+    const tick = (yes: boolean) =>
+      db.as(ben, (client) =>
+        client.query('select iu_core.fn_iu_staging_tick($1, $2, $3)', [package_!.id, 'changes', yes]),
+      )
+    await tick(false)
+    await setPolicy({ base: { approvals: 1 } })
+    expect(await standingOf(plan)).toMatchObject({ summary: '1 of 1 approval' })
+    expect(await statusOf(plan)).toBe('open')
+    await tick(true)
+    expect(await statusOf(plan)).toBe('approved')
+    await promote(plan)
+  })
+
+  it('belongs to a change: without its row nothing is approved or promoted, until it is rebuilt', async () => {
+    const [approved, open] = [await submitted(), await submitted()]
+    await approve(ann, approved)
+    for (const { upload_id } of [approved, open])
+      await db.owner(
+        `alter table iu_core.change_review disable trigger user; alter table iu_core.change_history disable trigger user;
+         delete from iu_core.change_review where change_id in (select change_id from iu_core.change where subject_id = '${upload_id}');
+         delete from iu_core.change_history where change_id in (select change_id from iu_core.change where subject_id = '${upload_id}');
+         delete from iu_core.change where subject_id = '${upload_id}';
+         alter table iu_core.change_review enable trigger user; alter table iu_core.change_history enable trigger user`,
+      )
+    await expect(promote(approved)).rejects.toThrow(/stagedoor change rebuild/)
+    await expect(approve(ann, open)).rejects.toThrow(/stagedoor change rebuild/)
+    await db.owner('select * from iu_core.fn_change_rebuild(false)')
+    await approve(ann, open)
+    await promote(open)
+    // Approved before reviews were recorded, as it seems now.
+    await promote(approved)
+  })
+
+  it('package of a plan cannot be taken away under it; the error says what to do', async () => {
+    const plan = await submitted()
+    const [package_] = await db.owner<{ id: string }>(
+      'select review_record_id as id from iu_core.ingest_plan where upload_id = $1',
+      [plan.upload_id],
+    )
+    const unregister = () =>
+      db.as(admin, (client) => client.query('select iu_core.fn_iu_staging_unregister($1)', [package_!.id]))
+    expect(await sqlstateOf(unregister())).toBe('SD512')
+    await expect(unregister()).rejects.toThrow(/review package of upload/)
+    await trial.planned(plan.upload_id, 'STRICT', 0.8)
+    await unregister()
   })
 })
 

@@ -53,9 +53,14 @@ describe('start on your own database', () => {
     expect(stderr).toContain('stagedoor login')
   })
 
-  it('serves, opens no gate, adds no workspace, and stops cleanly on SIGINT', async () => {
+  it('serves, opens no gate, adds no workspace and no demo, and stops cleanly on SIGINT', async () => {
     const port = await freePort()
-    const server = startCli(['start'], { ...both(), PORT: String(port), STAGEDOOR_JWT_SECRET: SECRET })
+    const server = startCli(['start'], {
+      ...both(),
+      ...keys,
+      PORT: String(port),
+      STAGEDOOR_DEMO: 'auto',
+    })
     await server.says(/Ctrl-C stops everything/)
     const ready = await fetch(`http://127.0.0.1:${port}/api/ready`)
     expect(ready.status).toBe(200)
@@ -63,6 +68,10 @@ describe('start on your own database', () => {
     expect(server.output()).toContain('`stagedoor token --as operator`')
     expect(await db.owner(`select key from iu_core.dot_config where updated_at is not null`)).toEqual([])
     expect(await db.owner(`select id from public.workspaces`)).toEqual([])
+    expect(server.output()).not.toContain('demo')
+    expect(await db.owner(`select to_regclass('public.weekly_report_step') as story`)).toEqual([
+      { story: null },
+    ])
     expect(await server.end('SIGINT')).toBe(0)
     await expect(fetch(`http://127.0.0.1:${port}/api/health`)).rejects.toThrow()
   })

@@ -93,6 +93,53 @@ it('a unit is written, edited and compared; what its text tries to run does noth
   await page.getByText('No unit matches these filters.').waitFor()
 })
 
+it('a unit is split at its headings, its parts are merged again, and the result is moved into another', async () => {
+  const draft = (canonical_address: string, body: string) =>
+    call<{ unit_id: string }>('operator', 'POST', '/units', { canonical_address, body })
+  const text = '## Annual leave\n\n28 days.\n\n## Sick leave\n\nA note on the third day.\n'
+  const { unit_id } = await draft('rules/leave', text)
+  await draft('rules/all', '# All rules')
+
+  const page = await stagedoor.signIn('reviewer')
+  const dialog = page.getByRole('dialog')
+  await page.goto(`${stagedoor.url}/units/${unit_id}`)
+  await page.getByRole('button', { name: 'Split…' }).click()
+  expect(await page.getByLabel('Text of part 2').inputValue()).toContain('third day')
+  await page.getByLabel('Text of part 2').fill('## Sick leave')
+  await dialog.getByText('something is left out').waitFor()
+  await page.getByLabel('Text of part 2').fill('## Sick leave\n\nA note on the third day.')
+  await dialog.getByText(/^The parts hold all \d+ characters/).waitFor()
+  await page.getByLabel('Address of part 1').fill('rules/annual')
+  await dialog.getByRole('button', { name: 'Retire it and create 2 units' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Annual leave' }).waitFor()
+
+  await page.getByRole('button', { name: 'Merge…' }).click()
+  await page.getByLabel('Find the next one').fill('sick')
+  await page.getByRole('combobox', { name: /^Add/ }).selectOption({ label: 'Sick leave · rules/leave-2' })
+  await page.getByLabel('Address of the new unit').fill('rules/time-off')
+  await dialog.getByRole('button', { name: 'Retire 2 units and create one' }).click()
+  await page.getByText('rules/time-off', { exact: true }).first().waitFor()
+  expect(await seen(page.getByRole('region', { name: 'Text', exact: true }))).toContain('third day')
+
+  await page.getByRole('button', { name: 'Move…' }).click()
+  await dialog.getByText('It is in no other unit now.').waitFor()
+  await page.getByRole('combobox', { name: /^Into/ }).selectOption({ label: 'All rules · rules/all' })
+  await dialog.getByRole('button', { name: 'Move it', exact: true }).click()
+  await page.getByRole('link', { name: 'All rules' }).waitFor()
+  const { units } = await call<{ units: { canonical_address: string; lifecycle_status: string }[] }>(
+    'reviewer',
+    'GET',
+    '/units?text=rules/&limit=10',
+  )
+  expect(Object.fromEntries(units.map((one) => [one.canonical_address, one.lifecycle_status]))).toEqual({
+    'rules/all': 'draft',
+    'rules/annual': 'retired',
+    'rules/leave': 'retired',
+    'rules/leave-2': 'retired',
+    'rules/time-off': 'draft',
+  })
+})
+
 it('a document is cut: the proposal is read beside its text, approved by another person, and leads to its units', async () => {
   const { staging_record_id: record, digest } = await call<{ staging_record_id: string; digest: string }>(
     'operator',

@@ -16,6 +16,8 @@ const caching = useApi(db, {
   signIn: { credentialCacheMs: 60_000 },
   publicUrl: 'https://stagedoor.example.com',
 })
+/** Behind a proxy in a network of its own. */
+const proxied = useApi(db, { trustProxy: ['10.0.0.0/8'], rateLimit: 5 })
 let operator: Member
 let admin: Member
 
@@ -42,7 +44,9 @@ it('a link signs in with a cookie that scripts cannot read, and the token is now
   const browser = await signedIn()
   expect(browser.setCookie).toMatch(/^stagedoor_session=[\w-]{43}; .*Path=\/; HttpOnly; SameSite=Lax$/)
   expect(browser.setCookie).not.toContain('Secure')
-  expect((await signedIn(operator, caching)).setCookie).toMatch(/; Secure; SameSite=Lax$/)
+  expect((await signedIn(operator, caching)).setCookie).toMatch(
+    /^__Host-stagedoor_session=[\w-]{43}; .*Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  )
   const me = await browser.send('GET', '/me')
   expect(me).toMatchObject({ status: 200, body: { actor: operator.userId, role: 'authenticated' } })
   const { body } = await browser.send('GET', '/session')
@@ -64,6 +68,74 @@ it('a token is exchanged for a session that ends with it, and one of a program f
   expect((await browser.send('DELETE', '/session')).status).toBe(204)
   const service = await api.token({ userId: 'job', role: 'service_role' })
   expect((await browser.send('POST', '/sign-in', { token: service })).status).toBe(403)
+})
+
+describe('the cookie', () => {
+  it('of an earlier version works until its session expires, and goes with the sign-out', async () => {
+    const { cookie } = await signedIn(operator, caching)
+    const old = createBrowser(caching.app, cookie)
+    expect((await old.send('GET', '/me')).body).toMatchObject({ actor: operator.userId })
+    const { headers } = await old.send('DELETE', '/session')
+    expect(String(headers['set-cookie'])).toMatch(/stagedoor_session=;.*,stagedoor_session=;/)
+    expect(old.cookie).toBe('')
+  })
+
+  it('has the port in its name over http, so that two installations on one host do not share it', async () => {
+    const [one, other] = ['localhost:4001', 'localhost:4002']
+    const code = await createSignInCode(db.pool(MIGRATOR), { subject: operator.userId, role: operator.role })
+    const browser = createBrowser(api.app)
+    await browser.send('POST', '/sign-in', { code }, { host: one })
+    expect(browser.setCookie).toMatch(/^stagedoor_session_4001=/)
+    expect((await browser.send('GET', '/me', undefined, { host: one })).status).toBe(200)
+    expect((await browser.send('GET', '/me', undefined, { host: other })).body).toMatchObject({
+      code: 'unauthenticated',
+    })
+    // What is asked there ends nothing here.
+    expect((await browser.send('GET', '/session', undefined, { host: other })).headers['set-cookie']).toBe(
+      undefined,
+    )
+  })
+
+  it('is Secure, and callers are told apart, behind a proxy that is trusted, and only there', async () => {
+    const forwarded = {
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '203.0.113.9',
+      'x-forwarded-host': 'door.example.com',
+    }
+    const signIn = async (on: typeof api, remoteAddress: string) => {
+      const code = await createSignInCode(db.pool(MIGRATOR), { subject: admin.userId, role: admin.role })
+      const { headers } = await on.app.inject({
+        method: 'POST',
+        url: '/api/v1/sign-in',
+        payload: { code },
+        headers: forwarded,
+        remoteAddress,
+      })
+      return String(headers['set-cookie'])
+    }
+    expect(await signIn(api, '10.1.2.3')).toMatch(/^stagedoor_session=.*HttpOnly; SameSite/)
+    expect(await signIn(proxied, '192.0.2.1')).toMatch(/^stagedoor_session=.*HttpOnly; SameSite/)
+    expect(await signIn(proxied, '10.1.2.3')).toMatch(/^__Host-stagedoor_session=.*Secure/)
+    // Whoever guesses is limited by their own address, and not by that of the proxy or one that they made up.
+    let last = 0
+    const guess = async (client: string, remoteAddress = '10.1.2.3') =>
+      (
+        await proxied.app.inject({
+          method: 'POST',
+          url: '/api/v1/sign-in',
+          payload: { code: 'x'.repeat(43) },
+          headers: { 'x-forwarded-for': client },
+          remoteAddress,
+        })
+      ).statusCode
+    for (let guesses = 0; guesses < 6; guesses++) last = await guess('203.0.113.1')
+    expect(last).toBe(429)
+    expect(await guess('9.9.9.9, 203.0.113.1')).toBe(429)
+    expect(await guess('203.0.113.2')).toBe(401)
+    for (let guesses = 0; guesses < 6; guesses++) last = await guess('203.0.113.3', '192.0.2.9')
+    expect(last).toBe(429)
+    expect(await guess('203.0.113.4', '192.0.2.9')).toBe(429)
+  })
 })
 
 describe('a change that the cookie authenticates', () => {

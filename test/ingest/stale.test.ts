@@ -1,6 +1,6 @@
 /** A stale plan says which rows changed: what it was made on, what it would write, and what is there now. */
 import { describe, expect, it } from 'vitest'
-import { listStaleRows } from '../../src/ingest/plan.ts'
+import { listStaleRows, type StalePage } from '../../src/ingest/plan.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { PRICES, useTrial } from '../support/ingest-rows.ts'
@@ -9,12 +9,10 @@ import { sqlstateOf } from '../support/sqlstate.ts'
 const db = useDatabase()
 const trial = useTrial(db)
 
-const stale = (upload: string, limit?: number) =>
-  inTransaction(
-    db.pool('stagedoor_worker'),
-    (client) => listStaleRows(client, upload, limit === undefined ? {} : { limit }),
-    { role: 'service_role' },
-  )
+const stale = (upload: string, page: StalePage = {}) =>
+  inTransaction(db.pool('stagedoor_worker'), (client) => listStaleRows(client, upload, page), {
+    role: 'service_role',
+  })
 const line = (group: string, amount: number) => ({
   group_code: group,
   group_name: group,
@@ -26,7 +24,7 @@ describe('of a plan that is stale', () => {
   it('every row is listed with before, planned and now: changed, deleted, inserted by somebody else', async () => {
     await trial.promoted([line('s1', 1), line('s2', 2), line('s3', 3)])
     const plan = await trial.stagePlanned([line('s1', 10), line('s2', 20), line('s3', 3), line('s4', 4)])
-    expect(await stale(plan.upload_id)).toEqual({ items: [], total: 0 })
+    expect(await stale(plan.upload_id)).toMatchObject({ items: [], total: 0, next: null })
     const of = (group: string) => `group_id = (select id from trial_groups where code = '${group}')`
     await db.owner(`update trial_figures set note = 'edited' where ${of('s1')}`)
     await db.owner(`delete from trial_figures where ${of('s2')}`)
@@ -44,13 +42,14 @@ describe('of a plan that is stale', () => {
         row.before?.amount,
         row.planned?.amount,
         row.now?.amount,
+        row.conflict,
       ]),
     ).toEqual([
-      ['public.trial_groups', 5, 'insert', undefined, undefined, undefined],
-      ['public.trial_figures', 2, 'update', 1, 10, 1],
-      ['public.trial_figures', 3, 'update', 2, 20, undefined],
-      // Of what stays as it is the plan keeps a fingerprint only.
-      ['public.trial_figures', 4, 'unchanged', undefined, undefined, 33],
+      ['public.trial_groups', 5, 'insert', undefined, undefined, undefined, 'created'],
+      ['public.trial_figures', 2, 'update', 1, 10, 1, 'other_cells'],
+      ['public.trial_figures', 3, 'update', 2, 20, undefined, 'deleted'],
+      // Of what stays as it is the plan keeps a fingerprint only: its values are those of its line.
+      ['public.trial_figures', 4, 'unchanged', 3, 3, 33, 'old_value'],
     ])
     expect(items[0]).toMatchObject({
       before: null,
@@ -60,7 +59,49 @@ describe('of a plan that is stale', () => {
     })
     expect(items[1]).toMatchObject({ before: { note: null }, now: { note: 'edited' } })
     expect(items[2]!.now).toBeNull()
-    expect(await stale(plan.upload_id, 1)).toMatchObject({ items: [{ line: 5 }], total: 4 })
+    expect(await stale(plan.upload_id, { limit: 1 })).toMatchObject({ items: [{ line: 5 }], total: 4 })
+  })
+
+  it('says whether both changed the same cell, and pages through all of them or the conflicts', async () => {
+    const price = (sku: string, value: number, note = 'old') => ({
+      sku,
+      day: '2026-11-02',
+      price: value,
+      note,
+    })
+    const skus = ['c1', 'c2', 'c3', 'c4']
+    await trial.promoted(
+      skus.map((sku) => price(sku, 1)),
+      { dataset: PRICES },
+    )
+    const plan = await trial.stagePlanned(
+      skus.map((sku) => price(sku, 2)),
+      { dataset: PRICES },
+    )
+    await db.owner(`update trial_prices set price = 3 where sku = 'c1'`)
+    await db.owner(`update trial_prices set note = 'theirs' where sku = 'c2'`)
+    await db.owner(`update trial_prices set price = 2 where sku = 'c3'`)
+    await db.owner(`delete from trial_prices where sku = 'c4'`)
+    const of = (page: object) =>
+      stale(plan.upload_id, page).then(({ items, ...rest }) => ({
+        ...rest,
+        rows: items.map((row) => [row.key.sku, row.conflict, row.yours, row.theirs]),
+      }))
+    const counts = { same_cell: 1, old_value: 1, other_cells: 1, deleted: 1 }
+    const first = await of({ limit: 2 })
+    expect(first).toMatchObject({ total: 4, counts, next: '1.3' })
+    expect(first.rows).toEqual([
+      ['c1', 'same_cell', ['price'], ['price']],
+      // The file has the old note: planned again, it would take their note back.
+      ['c2', 'old_value', ['price'], ['note']],
+    ])
+    expect((await of({ limit: 5, after: first.next })).rows).toEqual([
+      // The same value: nothing is lost.
+      ['c3', 'other_cells', ['price'], ['price']],
+      ['c4', 'deleted', ['price'], []],
+    ])
+    expect(await of({ conflicts: true })).toMatchObject({ total: 3, counts, next: null })
+    expect(await sqlstateOf(of({ after: '1.x' }))).toBe('SD001')
   })
 
   it('rows that are known by their key only are named by it', async () => {

@@ -52,6 +52,7 @@ interface ApiSettings {
   /** Sign-in and sessions; by default nothing is cached. */
   signIn?: Partial<Pick<ApiContext, 'oidc' | 'linkInvitations' | 'credentialCacheMs'>>
   publicUrl?: string
+  trustProxy?: readonly string[]
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -98,6 +99,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
         rateLimit: settings.rateLimit ?? 0,
         webhookHosts: settings.webhookHosts ?? [],
         ...(settings.publicUrl !== undefined && { publicUrl: settings.publicUrl }),
+        ...(settings.trustProxy !== undefined && { trustProxy: settings.trustProxy }),
       },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),

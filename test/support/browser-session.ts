@@ -22,10 +22,11 @@ export interface Browser {
 
 export function createBrowser(app: FastifyInstance, cookie = ''): Browser {
   const cookies = new Map<string, string>(cookie === '' ? [] : [[SESSION_COOKIE, cookie]])
+  const session = () => [...cookies.keys()].findLast((name) => name.includes(SESSION_COOKIE))
   let setCookie = ''
   const browser: Browser = {
     get cookie() {
-      return cookies.get(SESSION_COOKIE) ?? ''
+      return cookies.get(session() ?? '') ?? ''
     },
     get setCookie() {
       return setCookie
@@ -34,7 +35,7 @@ export function createBrowser(app: FastifyInstance, cookie = ''): Browser {
       return (await browser.send('GET', '/session')).body.session?.csrf ?? ''
     },
     async send(method, path, body, given = {}) {
-      const isChange = method !== 'GET' && cookies.has(SESSION_COOKIE) && !('x-stagedoor-csrf' in given)
+      const isChange = method !== 'GET' && session() !== undefined && !('x-stagedoor-csrf' in given)
       const wanted: Record<string, string | undefined> = {
         cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') || undefined,
         ...(isChange && { 'x-stagedoor-csrf': await browser.csrf() }),
@@ -52,10 +53,10 @@ export function createBrowser(app: FastifyInstance, cookie = ''): Browser {
       for (const one of reply.cookies) {
         if (one.value === '') cookies.delete(one.name)
         else cookies.set(one.name, one.value)
-        if (one.name === SESSION_COOKIE)
+        if (one.name.includes(SESSION_COOKIE))
           setCookie = [reply.headers['set-cookie'] ?? '']
             .flat()
-            .find((text) => text.startsWith(SESSION_COOKIE))!
+            .find((text) => text.includes(SESSION_COOKIE))!
       }
       const text = reply.body
       return {

@@ -23,10 +23,10 @@ export interface RunningCli {
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Only what the test gives: a DATABASE_URL of the developer's shell must not leak in. */
+/** Only what the test gives: a DATABASE_URL of the developer's shell must not leak in. Tests begin without the demo; one that wants it says so. */
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
-  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), NO_COLOR: '1', ...env }
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), NO_COLOR: '1', STAGEDOOR_DEMO: 'off', ...env }
 }
 
 /** With `input` on its standard input; without, nothing comes and nothing ends there. */

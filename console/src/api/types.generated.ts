@@ -923,6 +923,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/corrections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct lines by a file: the exported wrong lines after somebody corrected their cells
+         * @description The file has the column “Stagedoor: line” of the export and the columns that change, or it is the whole file, corrected. Only cells that differ are corrections.
+         */
+        post: operations["uploadCorrections"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/progress": {
         parameters: {
             query?: never;
@@ -1015,6 +1035,23 @@ export interface paths {
         patch: operations["repairUploadRows"];
         trace?: never;
     };
+    "/api/v1/uploads/{id}/problems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is wrong in an upload, counted by rule and column */
+        get: operations["listUploadProblemKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/left-out": {
         parameters: {
             query?: never;
@@ -1058,7 +1095,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Plan what an upload would change; replaces an earlier plan */
+        /**
+         * Plan what an upload would change; replaces an earlier plan
+         * @description With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.
+         */
         post: operations["planUpload"];
         delete?: never;
         options?: never;
@@ -1129,6 +1169,26 @@ export interface paths {
         };
         /** The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now */
         get: operations["listStaleRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/plan/since": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What differs between the plan and an earlier plan that somebody approved, in rows
+         * @description `GET /uploads/{id}/plan/rows?since=` lists the rows that differ.
+         */
+        get: operations["readPlanSince"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3498,6 +3558,13 @@ export interface components {
         CancelSearchSwitchResponse: {
             collection: string | null;
         };
+        CellChange: {
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            column: string;
+            from: string;
+            to: string;
+        };
         ChangeComment: {
             /** Format: uuid */
             comment_id: string;
@@ -3774,6 +3841,12 @@ export interface components {
             to: string | null;
             /** @description only in lines from … to …, both included */
             lines?: number[];
+            /**
+             * @description part: `from` is replaced wherever it stands in a cell; default cell
+             * @enum {unknown}
+             */
+            match?: "cell" | "part";
+            where?: components["schemas"]["LineFilter"];
         };
         CommentEdit: {
             edit_no: number;
@@ -3945,6 +4018,19 @@ export interface components {
             difference?: string;
             /** @example 598000000.25 */
             lost_share?: string;
+        };
+        /** @description file must be there and comes last. */
+        CorrectionForm: {
+            /** @description only say which cells would change */
+            dry_run?: boolean;
+            /** @description default true */
+            replan?: boolean;
+            file_name?: string;
+            /**
+             * Format: binary
+             * @description the last field
+             */
+            file?: string;
         };
         CreateChangeCommentRequest: {
             /** @description Markdown; @name mentions a member */
@@ -5201,8 +5287,25 @@ export interface components {
             values?: {
                 [key: string]: string | null;
             };
+            /** @description header → the text that the cell had when you saw it; where it has another one now, nothing is corrected, and the error names every such line */
+            expect?: {
+                [key: string]: string | null;
+            };
             /** @description nothing is made of the line; corrected or checked again it is taken in again */
             leave_out?: boolean;
+        };
+        /** @description only in lines that the list of lines shows with this filter */
+        LineFilter: {
+            /** @enum {unknown} */
+            status?: "valid" | "invalid" | "skipped";
+            /** @description only lines with an error or a warning */
+            problems?: boolean;
+            /** @description only lines with a problem by this rule */
+            rule?: string;
+            /** @description only lines with a problem in this column */
+            column?: string;
+            /** @description only lines with this text in a cell */
+            contains?: string;
         };
         LineProblem: {
             line: number;
@@ -5450,6 +5553,12 @@ export interface components {
             items: components["schemas"]["StaleRow"][];
             /** @description in all, also beyond the limit; 0: the plan is not stale */
             total: number;
+            /** @description conflict → rows, of all of them */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description of the page after this one */
+            next: string | null;
         };
         ListTokensResponse: {
             tokens: components["schemas"]["MachineToken"][];
@@ -5487,6 +5596,9 @@ export interface components {
             rows: components["schemas"]["LedgerRow"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListUploadProblemKindsResponse: {
+            kinds: components["schemas"]["ProblemKind"][];
         };
         ListUploadRowsResponse: {
             rows: components["schemas"]["StagedRow"][];
@@ -6061,6 +6173,20 @@ export interface components {
             column: string;
             value: string | null;
         };
+        PlanSince: {
+            /** @description false: the rows of that plan are not stored */
+            known: boolean;
+            /** @description are written with the same old and new values */
+            same: number;
+            /** @description are written with other values, or over others */
+            different: number;
+            /** @description are written and were not approved */
+            added: number;
+            /** @description were approved and are there already */
+            in_production: number;
+            /** @description were approved and are not written any more */
+            gone: number;
+        };
         PlanUploadRequest: {
             /**
              * @description plan all lines or none, or the valid ones; default refuse
@@ -6078,6 +6204,8 @@ export interface components {
             max_deleted?: number;
             /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
             allow_short_file?: boolean;
+            /** @description also submit it for review; default false */
+            submit?: boolean;
         };
         Platform: {
             platform: string;
@@ -6254,6 +6382,16 @@ export interface components {
                 [key: string]: unknown;
             };
             request_id: string;
+        };
+        ProblemKind: {
+            /** @enum {unknown} */
+            severity: "error" | "warning";
+            rule: string;
+            /** @description null: it is about the whole line */
+            column: string | null;
+            lines: number;
+            /** @description of the first line */
+            message: string;
         };
         PromoteUploadRequest: {
             /**
@@ -6436,13 +6574,21 @@ export interface components {
             replanned: ("lines" | "whole") | null;
             /** @description why everything was planned again */
             reason: string | null;
+            /** @description of a dry run: each cell that would change, in the order of the file. Empty otherwise */
+            changes: components["schemas"]["CellChange"][];
         };
         RepairUploadRowsRequest: {
             rows?: components["schemas"]["LineCorrection"][];
             /** @description instead of rows: edits of columns, one after the other */
             edits?: components["schemas"]["ColumnEdit"][];
-            /** @description only say how many cells of how many lines would change */
+            /** @description only say which cells of how many lines would change */
             dry_run?: boolean;
+            /** @description of a dry run of edits: line → header → text that is not sent yet; the edits see it */
+            unsaved?: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
             /** @description plan again in the mode of the plan that was there; default true */
             replan?: boolean;
         };
@@ -6588,6 +6734,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -6730,6 +6878,8 @@ export interface components {
             set_by: string;
             /** Format: date-time */
             set_at: string;
+            /** @description what is wrong with it since: a column that it names is gone */
+            warnings: string[];
         };
         ReviewRules: {
             base: components["schemas"]["ReviewRulesBase"];
@@ -6737,6 +6887,8 @@ export interface components {
             raise?: components["schemas"]["ReviewRulesRaise"][];
             /** @description a plan that is made again and writes the same keeps its approvals */
             keep_approvals_when_unchanged?: boolean;
+            /** @description approvals that back-end code gives for members count as theirs; default: back-end code is one party. Only a person turns it on */
+            trust_back_end?: boolean;
         };
         /** @description what every change needs */
         ReviewRulesBase: {
@@ -7531,6 +7683,7 @@ export interface components {
             change: number | null;
         };
         StaleRow: {
+            type_order: number;
             target_table: string;
             row_type: string;
             /** @description the line of the file; negative: a row that the file lacks and that is deleted */
@@ -7553,6 +7706,24 @@ export interface components {
             now: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * @description same_cell: both changed a cell, to different values; old_value: they changed a cell for which the file has the old value, so that the next plan takes it back; deleted: the row is gone; created: they inserted a row with this key; to_delete: they changed a row that the plan deletes; other_cells: they changed only what the file does not write, or to the same values, so that both changes can live
+             * @enum {unknown}
+             */
+            conflict: "same_cell" | "old_value" | "deleted" | "created" | "to_delete" | "other_cells";
+            /** @description columns that the plan changes */
+            yours: string[];
+            /** @description columns that somebody changed since */
+            theirs: string[];
+            /** @description column → what people call the rows that it refers to */
+            names: {
+                [key: string]: components["schemas"]["StaleRowNames"];
+            } | null;
+        };
+        StaleRowNames: {
+            before?: string;
+            planned?: string;
+            now?: string;
         };
         StandingApproval: {
             /** Format: uuid */
@@ -7652,6 +7823,10 @@ export interface components {
         };
         TickStagingChecklistResponse: {
             checklist: components["schemas"]["ChecklistItem"][];
+        };
+        TimedStep: {
+            step: string;
+            ms: number;
         };
         TimelineBar: {
             /** Format: date-time */
@@ -7918,6 +8093,9 @@ export interface components {
             delete: components["schemas"]["Permission"];
             restore: components["schemas"]["Permission"];
             change_kind: components["schemas"]["Permission"];
+            move: components["schemas"]["Permission"];
+            split: components["schemas"]["Permission"];
+            merge: components["schemas"]["Permission"];
         };
         UnitStatusChange: {
             log_id: string;
@@ -8222,6 +8400,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
         };
         UploadChecklistItem: {
             item_id: string;
@@ -8373,6 +8553,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description checks over all lines and steps of the plan, with the time that each took in the database */
+            steps: components["schemas"]["TimedStep"][];
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -10514,6 +10696,55 @@ export interface operations {
             429: components["responses"]["Problem"];
         };
     };
+    uploadCorrections: {
+        parameters: {
+            query?: {
+                /** @description only say which cells would change */
+                dry_run?: boolean;
+                /** @description default true */
+                replan?: boolean;
+                file_name?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["CorrectionForm"];
+                "application/x-ndjson": unknown;
+                "application/jsonl": unknown;
+                "application/json-seq": unknown;
+                "text/csv": unknown;
+                "text/tab-separated-values": unknown;
+                "text/plain": unknown;
+                "application/json": unknown;
+                "application/octet-stream": unknown;
+                "application/vnd.apache.parquet": unknown;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepairedUpload"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            413: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
     followUpload: {
         parameters: {
             query?: never;
@@ -10629,6 +10860,12 @@ export interface operations {
                 status?: "valid" | "invalid" | "skipped";
                 /** @description only lines with an error or a warning */
                 problems?: boolean;
+                /** @description only lines with a problem by this rule */
+                rule?: string;
+                /** @description only lines with a problem in this column */
+                column?: string;
+                /** @description only lines with this text in a cell */
+                contains?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: number;
@@ -10699,6 +10936,31 @@ export interface operations {
             413: components["responses"]["Problem"];
         };
     };
+    listUploadProblemKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUploadProblemKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
     listUploadLeftOut: {
         parameters: {
             query: {
@@ -10733,6 +10995,15 @@ export interface operations {
             query?: {
                 /** @description the lines that are left out instead, with the reason beside each */
                 left_out?: boolean;
+                status?: "valid" | "invalid" | "skipped";
+                /** @description only lines with an error or a warning */
+                problems?: boolean;
+                /** @description only lines with a problem by this rule */
+                rule?: string;
+                /** @description only lines with a problem in this column */
+                column?: string;
+                /** @description only lines with this text in a cell */
+                contains?: string;
             };
             header?: never;
             path: {
@@ -10810,6 +11081,8 @@ export interface operations {
                 value?: string;
                 /** @description … or with none */
                 empty?: boolean;
+                /** @description only rows that are not as in the plan with this digest, which somebody approved */
+                since?: string;
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -10893,7 +11166,11 @@ export interface operations {
     listStaleRows: {
         parameters: {
             query: {
+                /** @description without rows in which both changes can live (other_cells) */
+                conflicts?: boolean;
                 limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
             };
             header?: never;
             path: {
@@ -10917,6 +11194,37 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    readPlanSince: {
+        parameters: {
+            query: {
+                /**
+                 * @description SHA-256, in hex
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                digest: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanSince"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     submitUpload: {

@@ -1,6 +1,7 @@
 import { learnNames } from '../people.ts'
 import { query } from './query.ts'
 import type { Request } from './request.ts'
+import type { operations } from './types.generated.ts'
 import type {
   Cut,
   CutDocument,
@@ -27,6 +28,7 @@ export interface UnitFilter {
   readonly deleted?: boolean | undefined
   readonly top?: boolean | undefined
   readonly container_id?: string | undefined
+  readonly workspace_id?: string | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
@@ -38,6 +40,9 @@ export interface NewUnit {
   readonly unit_kind?: string
   readonly workspace_id?: string
 }
+
+export type SplitUnit = operations['splitUnit']['requestBody']['content']['application/json']
+export type MergedUnits = operations['mergeUnits']['requestBody']['content']['application/json']
 
 export interface UnitsApi {
   list(filter: UnitFilter): Promise<{ units: ListedUnit[]; next: string | null }>
@@ -63,6 +68,10 @@ export interface UnitsApi {
   retire(id: string, reason: string): Promise<UnitDetail>
   delete(id: string, reason: string): Promise<UnitDetail>
   restore(id: string): Promise<UnitDetail>
+  /** Into another container, or out of all. */
+  move(id: string, to: { container_id: string | null; position?: number }): Promise<unknown>
+  split(id: string, into: SplitUnit): Promise<{ units: { unit_id: string }[] }>
+  merge(units: MergedUnits): Promise<{ unit_id: string }>
   changeKind(id: string, change: { unit_kind: string; apr_ref: string }): Promise<UnitDetail>
 
   documents(page: { limit: number; after?: string | undefined }): Promise<{
@@ -104,6 +113,9 @@ export function createUnitsApi(request: Request): UnitsApi {
     retire: (id, reason) => post(`/units/${id}/retire`, withReason(reason)),
     delete: (id, reason) => request(`/units/${id}?${query({ reason })}`, { method: 'DELETE' }),
     restore: (id) => request(`/units/${id}/restore`, { method: 'POST' }),
+    move: (id, to) => post(`/units/${id}/move`, to),
+    split: (id, into) => post(`/units/${id}/split`, into),
+    merge: (units) => post('/units/merge', units),
     changeKind: (id, change) => post(`/units/${id}/change-kind`, change),
 
     documents: (page) => request(`/documents?${query(page)}`),

@@ -3,8 +3,7 @@ import { ActionDialog } from '../parts/action-dialog.tsx'
 import { useWorkspace, WorkspaceChoice } from '../parts/use-workspace.tsx'
 import { go } from '../route.ts'
 import { useSession } from '../session/session.tsx'
-
-const ADDRESS = '[a-z0-9][a-z0-9_.~\\-]*(/[a-z0-9][a-z0-9_.~\\-]*)*'
+import { AddressField } from './unit-fields.tsx'
 
 export function CreateUnitDialog({ close }: { close(): void }) {
   const { api } = useSession()
@@ -30,18 +29,7 @@ export function CreateUnitDialog({ close }: { close(): void }) {
         It becomes a draft in version 1. Search finds it at once; nothing is in force until it is enacted.
       </p>
       <WorkspaceChoice />
-      <label className="choice">
-        <span>Address: for good, and once in the workspace</span>
-        <input
-          required
-          maxLength={400}
-          pattern={ADDRESS}
-          placeholder="handbook/leave"
-          title="Small letters, digits and . _ ~ - with slashes between, as handbook/leave"
-          value={address}
-          onChange={(event) => setAddress(event.target.value)}
-        />
-      </label>
+      <AddressField value={address} set={setAddress} />
       <label className="choice">
         <span>Text (Markdown); its first heading or line is the title</span>
         <textarea

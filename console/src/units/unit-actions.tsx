@@ -1,10 +1,12 @@
 import { useState } from 'react'
-import type { ListedUnit, UnitContext, UnitDetail } from '../api/types.ts'
+import type { UnitContext, UnitDetail } from '../api/types.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionButton } from '../parts/action-button.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { counted } from '../parts/format.ts'
 import { useSession } from '../session/session.tsx'
+import { ApprovalField, UnitChoice } from './unit-fields.tsx'
+import { MergeDialog, MoveDialog, SplitDialog } from './unit-structure.tsx'
 
 interface Props {
   readonly unit: UnitDetail
@@ -21,6 +23,9 @@ const ACTIONS: readonly (readonly [ActionName, string])[] = [
   ['enact', 'Enact…'],
   ['supersede', 'Supersede…'],
   ['profile', 'Topics…'],
+  ['move', 'Move…'],
+  ['split', 'Split…'],
+  ['merge', 'Merge…'],
   ['change_kind', 'Change the kind…'],
   ['retire', 'Retire…'],
   ['delete', 'Delete…'],
@@ -94,6 +99,12 @@ function Asked({ name, ...props }: Props & { name: ActionName; close(): void }) 
       return <SupersedeDialog {...props} />
     case 'profile':
       return <TopicsDialog {...props} />
+    case 'move':
+      return <MoveDialog {...props} />
+    case 'split':
+      return <SplitDialog {...props} />
+    case 'merge':
+      return <MergeDialog {...props} />
     case 'change_kind':
       return <KindDialog {...props} />
     default:
@@ -101,7 +112,7 @@ function Asked({ name, ...props }: Props & { name: ActionName; close(): void }) 
   }
 }
 
-type DialogProps = Props & { close(): void }
+export type DialogProps = Props & { close(): void }
 
 function EditDialog({ unit, changed, close }: DialogProps) {
   const { api } = useSession()
@@ -150,22 +161,6 @@ function EditDialog({ unit, changed, close }: DialogProps) {
   )
 }
 
-/** The reference of the decision that allows it. */
-function ApprovalField({ value, set }: { value: string; set(value: string): void }) {
-  return (
-    <label className="choice">
-      <span>Reference of the approval</span>
-      <input
-        required
-        maxLength={500}
-        placeholder="APR-2026-114"
-        value={value}
-        onChange={(event) => set(event.target.value)}
-      />
-    </label>
-  )
-}
-
 function EnactDialog({ unit, changed, close }: DialogProps) {
   const { api } = useSession()
   const [version] = useState(unit.version_no)
@@ -191,13 +186,8 @@ function EnactDialog({ unit, changed, close }: DialogProps) {
 
 function SupersedeDialog({ unit, context, changed, close }: DialogProps) {
   const { api } = useSession()
-  const [text, setText] = useState('')
   const [successor, setSuccessor] = useState('')
   const [approval, setApproval] = useState('')
-  const { data } = useLiveQuery(['units', 'successors', text], (live) =>
-    live.units.list({ status: 'enacted', limit: 50, ...(text.trim() !== '' && { text: text.trim() }) }),
-  )
-  const choices = (data?.units ?? []).filter(({ unit_id }) => unit_id !== unit.unit_id)
   return (
     <ActionDialog
       title={`Supersede ${unit.title}`}
@@ -212,21 +202,17 @@ function SupersedeDialog({ unit, context, changed, close }: DialogProps) {
         Another unit in force takes its place. This one keeps its text and its history and leaves the ordinary
         search. {context.successor && `Its successor ${context.successor.title} is a draft: enact it first.`}
       </p>
-      <label className="choice">
-        <span>Find the successor by title or address</span>
-        <input type="search" maxLength={200} value={text} onChange={(event) => setText(event.target.value)} />
-      </label>
-      <label className="choice">
-        <span>Successor</span>
-        <select required value={successor} onChange={(event) => setSuccessor(event.target.value)}>
-          <option value="">{choices.length === 0 ? 'no other unit is in force' : 'choose…'}</option>
-          {choices.map((choice: ListedUnit) => (
-            <option key={choice.unit_id} value={choice.unit_id}>
-              {choice.title} · {choice.canonical_address}
-            </option>
-          ))}
-        </select>
-      </label>
+      <UnitChoice
+        what="the successor"
+        label="Successor"
+        placeholder="choose…"
+        none="no other unit is in force"
+        status="enacted"
+        workspace={unit.workspace_id}
+        without={[unit.unit_id]}
+        value={successor}
+        choose={setSuccessor}
+      />
       <ApprovalField value={approval} set={setApproval} />
     </ActionDialog>
   )

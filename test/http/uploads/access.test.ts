@@ -13,6 +13,8 @@ const routes = (): [method: string, path: string, body?: object][] => [
   ['GET', `/uploads/${id}/progress`],
   ['GET', `/uploads/${id}/rows`],
   ['PATCH', `/uploads/${id}/rows`, { rows: [{ line: 2, values: { 'Ad name': 'Mine' } }] }],
+  ['GET', `/uploads/${id}/problems`],
+  ['POST', `/uploads/${id}/corrections`],
   ['GET', `/uploads/${id}/problems.csv`],
   ['POST', `/uploads/${id}/plan`, { on_invalid: 'skip' }],
   ['GET', `/uploads/${id}/plan/rows`],

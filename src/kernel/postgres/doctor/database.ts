@@ -67,7 +67,11 @@ interface Inside {
 async function examineAsOwner(client: pg.Client, files: SqlFiles): Promise<Inside> {
   const findings: Finding[] = []
   const unread: pg.DatabaseError[] = []
-  for (const part of [() => examineRoutines(client, files), () => partitionsAhead(client)]) {
+  for (const part of [
+    () => examineRoutines(client, files),
+    () => partitionsAhead(client),
+    () => policiesWithoutColumns(client),
+  ]) {
     await client.query(`savepoint part; set local role ${OWNER}`)
     try {
       findings.push(...(await part()))
@@ -78,6 +82,22 @@ async function examineAsOwner(client: pg.Client, files: SqlFiles): Promise<Insid
     await client.query('rollback to savepoint part')
   }
   return { findings, unread }
+}
+
+/** Review policies that name a column which is gone: their rule applies to every upload. */
+async function policiesWithoutColumns(client: pg.Client): Promise<Finding[]> {
+  const { rows } = await client.query<{ workspace_id: string; scope: string; problem: string }>(
+    `select p.workspace_id, iu_core.fn_review_policy_scope(p.dataset, p.kind) as scope, x.problem
+       from iu_core.review_policy p,
+            lateral (select iu_core.fn_review_policy_column_problem(p.workspace_id, p.dataset, p.kind, p.rules)) as x (problem)
+      where x.problem is not null order by 1, 2`,
+  )
+  return rows.map(({ workspace_id, scope, problem }) => ({
+    kind: 'review policy',
+    object: `review policy for ${scope} in workspace ${workspace_id}`,
+    problem: `applies to every upload: ${problem}`,
+    remedy: 'Set the policy again with a column that exists: `stagedoor policy set`.',
+  }))
 }
 
 /** Reports each routine once: pending ones by the migration plan, changed ones by the detailed comparison. */

@@ -110,6 +110,7 @@ export type FindingKind =
   | 'pooler'
   | 'partitions'
   | 'workspaces'
+  | 'review policy'
   | 'migrations'
 
 export interface Finding {

@@ -1,0 +1,48 @@
+/** The checks of this installation in the words of whoever operates it: a title, and what to do where one is not ok. */
+import type { HealthCheck } from '../kernel/postgres/health.ts'
+
+const PARTITIONS_REMEDY =
+  'Maintenance creates them ahead of time. Look whether `stagedoor start` or a worker runs, and at its log.'
+
+const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: string]>> = {
+  embedded_postgres: ['Embedded PostgreSQL', 'Look at the log of `stagedoor start`, which starts it again.'],
+  search: [
+    'Worker of search',
+    'Look at Search for what could not be indexed, and at the log of this process.',
+  ],
+  database: ['Database', 'Look whether PostgreSQL runs and takes connections: `stagedoor doctor`.'],
+  migrations: ['Schema of the database', 'Apply what is missing: `stagedoor migrate`.'],
+  event_partitions: ['Room for events', PARTITIONS_REMEDY],
+  job_partitions: ['Room for the job history', PARTITIONS_REMEDY],
+  execution_partitions: ['Room for executions', PARTITIONS_REMEDY],
+  workers: [
+    'Maintenance',
+    'Look at the log of `stagedoor start`: a task that cleans up or creates partitions fails.',
+  ],
+  jobs: ['Job worker', 'Look at the log of this process, and at Jobs for what runs too long.'],
+  dispatcher: [
+    'Dispatcher of events',
+    'Look at the log of the process that runs it: `stagedoor worker --dispatch`.',
+  ],
+  executions: [
+    'Engine of executions',
+    'Look at the log of this process, and at Executions for what is stuck.',
+  ],
+  projection: ['Projection of executions', 'Rebuild it if it stays behind: `stagedoor execution rebuild`.'],
+  review_policies: [
+    'Review policies',
+    'Set the policy again with a column that exists: Settings › Policies, or `stagedoor policy set`.',
+  ],
+  blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
+}
+
+export interface DescribedCheck extends HealthCheck {
+  readonly title: string
+  /** What to do if it is not ok. */
+  readonly remedy: string
+}
+
+export function describeCheck(check: HealthCheck): DescribedCheck {
+  const [title, remedy] = CHECK_TEXTS[check.name] ?? [check.name, 'Compare with `stagedoor doctor`.']
+  return { ...check, title, remedy }
+}
