@@ -164,6 +164,7 @@ export const PAGES: readonly Page[] = [
     lazy: () => import('./settings/sessions-page.tsx').then((m) => m.SessionsPage),
   },
   { path: '/settings/datasets', title: 'Datasets', lazy: () => import('./settings/datasets-page.tsx') },
+  { path: '/settings/policies', title: 'Policies', lazy: () => import('./settings/policies-page.tsx') },
   { path: '/settings/webhooks', title: 'Webhooks', lazy: () => import('./settings/webhooks-page.tsx') },
   { path: '/settings/limits', title: 'Limits', lazy: () => import('./settings/limits-page.tsx') },
   {

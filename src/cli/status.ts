@@ -11,10 +11,15 @@ export const statusCommand = () =>
     .examples('  $ stagedoor status', '  $ stagedoor status --json')
     .run(async ({ output, transaction }) => {
       const overview = await transaction(readOverview)
-      output.result(overview, () => {
-        output.records(overview.rooms, COLUMNS)
-        for (const line of remarks(overview)) output.line(line)
-      })
+      output.result(
+        overview,
+        () => {
+          output.records(overview.rooms, COLUMNS)
+          for (const line of remarks(overview)) output.line(line)
+        },
+        ['What waits for a review', 'stagedoor change list --waiting'],
+        ['What needs a person', 'stagedoor issue list'],
+      )
     })
 
 const COLUMNS: Column<RoomFigures>[] = [
@@ -68,6 +73,5 @@ function figure(count: number, more: boolean): string {
 function* remarks({ gates, open_issues }: Overview): Generator<string> {
   for (const { open, title, gate, when_closed } of gates)
     if (!open) yield pc.yellow(`Gate closed: ${title} (${gate}). ${when_closed}`)
-  if (open_issues > 0)
-    yield pc.yellow(`${plural(open_issues, 'open issue')}: \`stagedoor issue list\` shows what to do.`)
+  if (open_issues > 0) yield pc.yellow(`${plural(open_issues, 'open issue')}.`)
 }

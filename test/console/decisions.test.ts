@@ -282,7 +282,10 @@ describe('records of other kinds', () => {
     expect(await operator.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(false)
 
     const reviewer = await real.signIn('reviewer')
-    await reviewer.getByRole('link', { name: /^Changes/ }).click()
+    await reviewer
+      .getByRole('navigation', { name: 'Navigation' })
+      .getByRole('link', { name: /^Changes/ })
+      .click()
     await reviewer
       .getByRole('link', { name: /Handbook/ })
       .first()
@@ -326,7 +329,10 @@ describe('records of other kinds', () => {
     await dialog.getByRole('button', { name: 'Reject' }).click()
     await state(page, 'rejected')
     await page.getByText('Rejected: “The sums do not agree”').waitFor()
-    await page.getByRole('link', { name: /^Changes/ }).click()
+    await page
+      .getByRole('navigation', { name: 'Navigation' })
+      .getByRole('link', { name: /^Changes/ })
+      .click()
     await page.getByRole('heading', { name: 'Uploads awaiting review' }).waitFor()
     const waiting = page.locator('#waiting-uploads, #waiting-records')
     const left = waiting.getByRole('link', { name: /^Commentary on week/ })

@@ -44,7 +44,10 @@ async function promote(name: string, spend: string): Promise<string> {
 
 test('a promotion leads to its rows, a row to its promotions, and an undo says who and why', async () => {
   const page = await real.signIn('reviewer')
-  await page.getByRole('link', { name: 'Promotions', exact: true }).click()
+  await page
+    .getByRole('navigation', { name: 'Navigation' })
+    .getByRole('link', { name: 'Promotions', exact: true })
+    .click()
   await page.getByText('Nothing was promoted yet.').waitFor()
 
   const first = await promote('meta-week-45.csv', '88.00')

@@ -57,6 +57,7 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/schedules', 'Schedules'],
   ['/health', 'Health'],
   ['/settings/datasets?dataset=ads', 'Settings'],
+  ['/settings/policies', 'Settings'],
   ['/settings/webhooks', 'Settings'],
   ['/settings/limits', 'Settings'],
 ]
@@ -318,3 +319,45 @@ async function picture(page: Page, folder: string, name: string): Promise<void> 
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
+
+it('an administrator adds a review policy and a group, reads what they say, and removes the policy', async () => {
+  const admin = await runCli(['token', '--as', 'admin', '--json'], { STAGEDOOR_HOME: stagedoor.home })
+  const page = await stagedoor.signIn('operator')
+  await page.goto(`${stagedoor.url}/settings/policies`)
+  // Whoever does not administer reads the policies.
+  await page.getByText('Administrators of the workspace change them.').waitFor()
+  expect(await page.getByRole('button', { name: 'Add a policy' }).count()).toBe(0)
+
+  const { token } = JSON.parse(admin.stdout) as { token: string }
+  expect(
+    (await page.context().request.post(`${stagedoor.url}/api/v1/sign-in`, { data: { token } })).ok(),
+  ).toBe(true)
+  await page.reload()
+  await page.getByText('No policy yet: one approval of a second person is enough.').waitFor()
+  await page.getByRole('textbox', { name: 'Group' }).fill('Finance')
+  await page.getByRole('button', { name: 'Add to the group' }).click()
+  await page.getByText('nobody yet: nobody can approve for it').waitFor()
+
+  await page.getByRole('button', { name: 'Add a policy' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Dataset').selectOption('ads')
+  // The columns of the dataset are offered.
+  await dialog
+    .getByText(/Columns: .*spend/)
+    .first()
+    .waitFor()
+  await dialog.getByLabel('Rows over').fill('1000')
+  await dialog.getByLabel('Then approvals').fill('2')
+  await dialog.getByLabel('Then one of each group').fill('Finance')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const policies = page.locator('#policies')
+  await policies.getByText('For changes of every kind to the dataset ads').first().waitFor()
+  await policies.getByText('A change needs 1 approval.').waitFor()
+  await policies
+    .getByText('it needs 2 approvals and one of the group Finance where more than 1,000 rows are written.')
+    .waitFor()
+
+  await policies.getByRole('button', { name: /^Remove/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No policy yet: one approval of a second person is enough.').waitFor()
+})

@@ -23,7 +23,10 @@ const WEEK_46 = [
 describe('the story of an upload', () => {
   test('an empty list teaches which file to take, what will happen, and the command', async () => {
     const page = await real.signIn('operator')
-    await page.getByRole('link', { name: 'Uploads', exact: true }).click()
+    await page
+      .getByRole('navigation', { name: 'Navigation' })
+      .getByRole('link', { name: 'Uploads', exact: true })
+      .click()
     await page.getByText('No uploads yet.').waitFor()
     await page.getByText('Take an export').waitFor()
     await page.getByText('stagedoor -- ingest').first().waitFor()
@@ -78,7 +81,10 @@ describe('the story of an upload', () => {
     expect(await operator.getByRole('button', { name: 'Approve and promote' }).count()).toBe(0)
 
     const reviewer = await real.signIn('reviewer')
-    await reviewer.getByRole('link', { name: /^Changes/ }).click()
+    await reviewer
+      .getByRole('navigation', { name: 'Navigation' })
+      .getByRole('link', { name: /^Changes/ })
+      .click()
     await reviewer
       .locator('#waiting-uploads')
       .getByRole('link', { name: /meta-week-46\.csv/ })

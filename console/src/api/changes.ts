@@ -13,6 +13,15 @@ export type UploadRisk = Answer<'getUploadRisk'>
 export type ChangeReviews = Answer<'listChangeReviews'>
 export type ReviewPolicies = Answer<'listReviewPolicies'>
 
+export type ReviewPolicy = ReviewPolicies['policies'][number]
+export type ReviewRules = ReviewPolicy['rules']
+
+/** What a policy is for; what is left out: for all. */
+export interface PolicyScope {
+  readonly dataset?: string | undefined
+  readonly kind?: ReviewPolicy['kind'] | undefined
+}
+
 /** A change is named by its number in a workspace. */
 export interface ChangeName {
   readonly workspace: string
@@ -49,7 +58,18 @@ export interface ChangesApi {
     },
   ): Promise<ReviewStanding>
   groups(workspace: string): Promise<Answer<'listGroups'>>
+  /** Adds the group where it is missing. */
+  addToGroup(workspace: string, group: string, member?: string): Promise<unknown>
+  removeFromGroup(workspace: string, group: string, member?: string): Promise<unknown>
+  policies(workspace: string): Promise<ReviewPolicies>
+  setPolicy(workspace: string, scope: PolicyScope, rules: ReviewRules, reason: string): Promise<unknown>
+  removePolicy(workspace: string, scope: PolicyScope, reason: string): Promise<unknown>
   risk(upload: string): Promise<UploadRisk>
+}
+
+function groupPath(workspace: string, group: string, member?: string): string {
+  const rest = member === undefined ? '' : `/members/${encodeURIComponent(member)}`
+  return `/groups/${encodeURIComponent(group)}${rest}?${query({ workspace_id: workspace })}`
 }
 
 export function createChangesApi(request: Request): ChangesApi {
@@ -92,7 +112,22 @@ export function createChangesApi(request: Request): ChangesApi {
       request(at(name, `/comments/${id}/${isResolved ? 'resolve' : 'reopen'}`), { method: 'POST' }),
     reviews: (name) => named(request<ChangeReviews>(at(name, '/reviews'))),
     review: (name, review) => request(at(name, '/review'), { method: 'POST', body: review }),
-    groups: (workspace) => request(`/groups?${query({ workspace_id: workspace })}`),
+    groups: (workspace) =>
+      named(request<Answer<'listGroups'>>(`/groups?${query({ workspace_id: workspace })}`)),
+    addToGroup: (workspace, group, member) => request(groupPath(workspace, group, member), { method: 'PUT' }),
+    removeFromGroup: (workspace, group, member) =>
+      request(groupPath(workspace, group, member), { method: 'DELETE' }),
+    policies: (workspace) =>
+      named(request<ReviewPolicies>(`/review-policies?${query({ workspace_id: workspace })}`)),
+    setPolicy: (workspace_id, scope, rules, reason) =>
+      request('/review-policies', {
+        method: 'PUT',
+        body: { workspace_id, ...scope, rules, ...(reason && { reason }) },
+      }),
+    removePolicy: (workspace_id, scope, reason) =>
+      request(`/review-policies?${query({ workspace_id, ...scope, ...(reason && { reason }) })}`, {
+        method: 'DELETE',
+      }),
     risk: (upload) => request(`/uploads/${upload}/risk`),
   }
 }
