@@ -118,7 +118,9 @@ describe('a plan that production has overtaken', () => {
     await expect
       .poll(() => seen(reviewer.locator('.history li', { hasText: 'Undone' })))
       .toMatch(/1 row reverted[\s\S]*As asked\./)
-    expect(await real.sql('select trim_scale(spend)::text as spend from public.daily_metrics')).toEqual([{ spend: '1.23' }])
+    expect(await real.sql('select trim_scale(spend)::text as spend from public.daily_metrics')).toEqual([
+      { spend: '1.23' },
+    ])
   })
 })
 
