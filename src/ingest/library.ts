@@ -1,5 +1,6 @@
 /** The library's part about uploads: files and streams of records in, plans, promotions and their undo. */
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
+import { readChecks, type UploadChecks } from './checks.ts'
 import type { ColumnEdit } from './column-edits.ts'
 import type { Dataset } from './datasets/dataset.ts'
 import {
@@ -39,6 +40,7 @@ import type { MappingPreview } from './shapes.ts'
 import { spoolFolder } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './staged-rows.ts'
+import { listTimeline, type TimelineEntry, type TimelinePage } from './timeline.ts'
 import * as uploads from './uploads.ts'
 
 export interface IngestRunOptions extends Omit<IngestOptions, 'actor' | 'until' | 'requestId'> {
@@ -81,7 +83,13 @@ export interface Ingest {
   risk(upload: string): Promise<UploadRisk>
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   /** The rows of a plan that somebody changed since it was made. */
-  staleRows(upload: string, page?: { limit?: number }): Promise<plans.StaleRows>
+  staleRows(upload: string, page?: plans.StalePage): Promise<plans.StaleRows>
+  /** What differs between the plan and an earlier one that was approved, in rows. */
+  planSince(upload: string, digest: string): Promise<plans.PlanSince>
+  /** What each check found, and the time that it took. */
+  checks(upload: string): Promise<UploadChecks>
+  /** What exactly happened, oldest first. */
+  timeline(upload: string, page?: Partial<TimelinePage>): Promise<TimelineEntry[]>
   approve(upload: string, approval: plans.Approval): Promise<void>
   reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
@@ -184,6 +192,9 @@ export function ingestLibrary({
     risk: (id) => service((client) => readRisk(client, id)),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
+    planSince: (id, digest) => service((client) => plans.planSince(client, id, digest)),
+    checks: (id) => service((client) => readChecks(client, id)),
+    timeline: (id, page = {}) => service((client) => listTimeline(client, id, { limit: 200, ...page })),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),

@@ -104,6 +104,11 @@ describe('the story of an upload', () => {
     await reviewer.getByRole('gridcell', { name: 'public.ads' }).first().waitFor()
     await reviewer.getByRole('tab', { name: 'History' }).click()
     await reviewer.getByText('Promoted').first().waitFor()
+    // Which line, which column, from what to what, by whom.
+    expect(await seen(reviewer.locator('.history li', { hasText: 'Line 33 corrected' }))).toMatch(
+      /by Operator\s+Day: 2026-02-30[\s\S]*2026-11-10/,
+    )
+    expect(await seen(reviewer.locator('.history li', { hasText: 'Promoted' }))).toMatch(/\d+ new, 3 changed/)
 
     const dialog = reviewer.getByRole('dialog')
     await reviewer.getByRole('button', { name: 'Undo…' }).click()

@@ -52,7 +52,7 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
             <span>
               <b>{WORDS[entry.what]?.(entry) ?? entry.what.replaceAll('_', ' ')}</b> by{' '}
               <Person id={entry.actor} />
-              {entry.via !== null && <span className="muted"> ({entry.via})</span>}
+              {isNamed(entry.via) && <span className="muted"> ({entry.via})</span>}
               <Cell entry={entry} />
               <Facts entry={entry} />
               {entry.text !== null && <q className="said">{entry.text}</q>}
@@ -69,6 +69,11 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
       )}
     </>
   )
+}
+
+/** A login of the server itself says nothing to people: it acts for whoever is named. */
+function isNamed(via: string | null): boolean {
+  return via !== null && !via.startsWith('stagedoor_')
 }
 
 const WORDS: Record<string, (entry: TimelineEntry) => ReactNode> = {

@@ -126,12 +126,8 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
       {status === 'promoted' &&
         (may.undo.allowed || !asksForUndo) &&
         button('Undo…', may.undo, () => setAsking('undo'))}
-      {asksForUndo && (
-        <div>
-          {button('Ask for an undo…', { allowed: true }, () => setAsking('undo'))}
-          <p className="tiny">{may.undo.why}</p>
-        </div>
-      )}
+      {asksForUndo && button('Ask for an undo…', { allowed: true }, () => setAsking('undo'))}
+      {asksForUndo && <p className="tiny">{may.undo.why}</p>}
       {['staged', 'planned', 'failed'].includes(status) &&
         button('Discard…', may.discard, () => setAsking('discard'))}
       {asking === 'reject' && (
