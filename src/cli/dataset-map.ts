@@ -16,7 +16,14 @@ import { previewSource } from '../ingest/pipeline.ts'
 import type { MappingPreview, PreviewColumn } from '../ingest/shapes.ts'
 import type { FileOptions } from '../ingest/stage.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
-import { argumentInvalid, collect, DELIMITER, parseSetting, rethrowUnreadable } from './arguments.ts'
+import {
+  argumentInvalid,
+  collect,
+  DELIMITER,
+  HEADER_LINE,
+  parseSetting,
+  rethrowUnreadable,
+} from './arguments.ts'
 import { command } from './command.ts'
 import { plural, shellWord } from './format.ts'
 import { withFlag, workspaceOf } from './session.ts'
@@ -83,6 +90,7 @@ export const mapCommand = () =>
     .option('--encoding <name>', 'of a file that is not UTF-8')
     .option(...DELIMITER)
     .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option(...HEADER_LINE)
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .actor({ backEndRole: 'service_role' })
     .examples(
@@ -133,6 +141,7 @@ Outside of a terminal nothing is asked: it prints what is open with the options 
         encoding: options.encoding as FileOptions['encoding'],
         delimiter: options.delimiter,
         columns: options.columns === undefined ? undefined : columnNames(options.columns),
+        headerLine: options.headerLine,
         sheet: options.sheet,
       })
       const preview = ({ headers, field_values }: Mapping) =>
