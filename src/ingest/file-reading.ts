@@ -90,15 +90,15 @@ const STYLE_TEXTS = {
   comma: 'a comma: 1.234,50',
   dmy: 'day first: 31/12/2026',
   mdy: 'month first: 12/31/2026',
-  mixed: 'both ways',
-  unknown: 'nothing in the file shows it',
+  mixed: 'both ways in one file: a value that reads two ways is invalid',
+  unknown: 'nothing in the file shows it: a value that reads two ways is invalid',
 }
 
 function optionsOf(reading: Reading, given: FileOptions): FileReading['options'] {
   const { format, encoding, delimiter, header_line, sheet, styles } = reading
   const how = (isGiven: boolean): 'chosen' | 'detected' => (isGiven ? 'chosen' : 'detected')
   const style = (kind: 'decimal' | 'dates') => {
-    const isOpen = styles[kind] === 'mixed' || styles[kind] === 'unknown'
+    const isOpen = styles[kind] === 'mixed'
     return {
       option: kind,
       value: STYLE_TEXTS[styles[kind]],

@@ -564,7 +564,7 @@ export const DatasetMapping = shape('DatasetMapping', {
 
 const ReadBy = Type.Enum(['name', 'chosen', 'remembered', 'detected', 'open'], {
   description:
-    'name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: nothing settles it, so values that read two ways are invalid',
+    'name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: the file shows both, so values that read two ways are invalid',
 })
 /** How a file was read: what people chose, what was remembered, what was found. */
 export const FileReading = shape('FileReading', {

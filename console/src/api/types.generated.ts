@@ -5898,7 +5898,7 @@ export interface components {
             meaning: string | null;
             lines: number;
             /**
-             * @description name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: nothing settles it, so values that read two ways are invalid
+             * @description name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: the file shows both, so values that read two ways are invalid
              * @enum {unknown}
              */
             how: "name" | "chosen" | "remembered" | "detected" | "open";
@@ -6554,7 +6554,7 @@ export interface components {
             option: "format" | "encoding" | "delimiter" | "header_line" | "columns" | "sheet" | "decimal" | "dates";
             value: string;
             /**
-             * @description name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: nothing settles it, so values that read two ways are invalid
+             * @description name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: the file shows both, so values that read two ways are invalid
              * @enum {unknown}
              */
             how: "name" | "chosen" | "remembered" | "detected" | "open";

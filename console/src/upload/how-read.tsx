@@ -150,7 +150,7 @@ function Why({ how, by }: Pick<FileReading['columns'][number], 'how' | 'by'>) {
   if (how === null) return <span className="tiny">the dataset does not know it</span>
   if (how === 'name') return <span className="tiny">the dataset knows this header</span>
   if (how === 'detected') return <span className="tiny">found in the file</span>
-  if (how === 'open') return <Chip tone="held">not settled: values that read two ways are invalid</Chip>
+  if (how === 'open') return <Chip tone="held">not settled</Chip>
   return (
     <>
       <Chip tone={how === 'chosen' ? 'work' : 'held'}>

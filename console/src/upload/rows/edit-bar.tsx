@@ -21,9 +21,12 @@ interface Props {
 export function EditBar({ upload, drafts, saving, failure, refused, settle, save }: Props) {
   const unsaved = useDraftCount(upload)
   const { undo, redo } = useHistory(upload)
-  const [said, setSaid] = useState('')
-  const step = (word: string, label: string | undefined) =>
-    label !== undefined && setSaid(`${word}: ${label}.`)
+  // What was done last, as long as nothing else was done since.
+  const [said, setSaid] = useState({ text: '', after: '' })
+  const now = `${undo} ${redo} ${unsaved}`
+  const say = (text: string) => setSaid({ text, after: '' })
+  if (said.text !== '' && said.after === '') setSaid({ ...said, after: now })
+  const step = (word: string, label: string | undefined) => label !== undefined && say(`${word}: ${label}.`)
   if (unsaved === 0 && undo === undefined && redo === undefined && failure === undefined) return null
   const tooMany = unsaved > MAX_CELLS
   return (
@@ -51,7 +54,7 @@ export function EditBar({ upload, drafts, saving, failure, refused, settle, save
           ↷ Redo
         </button>
         <span className="tiny" role="status">
-          {said}
+          {said.after === now ? said.text : ''}
         </span>
         {unsaved > 0 && (
           <span className="filters-aside edit-bar-end">
@@ -61,7 +64,7 @@ export function EditBar({ upload, drafts, saving, failure, refused, settle, save
               disabled={saving}
               onClick={() => {
                 drafts.discard()
-                setSaid('Discarded. Undo brings the edits back.')
+                say('Discarded. Undo brings the edits back.')
               }}
             >
               Discard
