@@ -134,6 +134,44 @@ describe('the repair grid', () => {
     expect(await fits(page)).toBe(true)
     await bar.getByRole('button', { name: 'Discard' }).click()
   })
+
+  test('a dropped file whose encoding and dates are open is asked about, and the reviewer sees the answers', async () => {
+    const page = await real.signIn('operator', { viewport: { width: 390, height: 844 } })
+    await page.goto(`${real.url}/uploads`)
+    const text = [
+      `Campaign name,Campaign ID,Ad set name,Ad set ID,Ad name,Ad ID,Day,${SPEND},Impressions,Link clicks`,
+      'Café,1201,Retarget,1202,Ad 1,12031,03/04/2026,8.50,2000,31',
+    ].join('\n')
+    await page.getByLabel('The file to upload').setInputFiles({
+      name: 'meta-cafe.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(text, 'latin1'),
+    })
+    const encoding = page.getByRole('group', { name: 'Encoding' })
+    await encoding.getByText('Café').first().waitFor()
+    real.forgive(/status of 4\d\d/)
+    await encoding.getByRole('radio').first().check()
+    const dates = page.getByRole('group', { name: 'Order of dates' })
+    await dates.getByText('03/04/2026 is 3 April 2026').waitFor()
+    await dates.getByText('Without a choice 1 line is invalid: nothing is guessed.').waitFor()
+    await dates.getByRole('radio', { name: /^Day first/ }).check()
+    await page.getByText('dates with day first: 31/12/2026 (chosen)').waitFor()
+    await page.getByRole('button', { name: 'How it is read…' }).click()
+    await page.getByRole('region', { name: 'First lines as they are read' }).getByText('Café').waitFor()
+    expect(await fits(page)).toBe(true)
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await page.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
+
+    const reviewer = await real.signIn('reviewer')
+    await reviewer.goto(page.url())
+    const card = reviewer.getByRole('region', { name: 'How the file was read' })
+    await card.getByText('2 options chosen').waitFor()
+    await card.locator('summary').click()
+    await card
+      .getByRole('row', { name: /^Order of dates day first: 31\/12\/2026 chosen for this file/ })
+      .waitFor()
+    await card.getByRole('row', { name: /^Amount spent \(AUD\) Spend/ }).waitFor()
+  })
 })
 
 function fits(page: Page): Promise<boolean> {
