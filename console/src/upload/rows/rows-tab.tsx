@@ -96,7 +96,7 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
     const form = new FormData(event.currentTarget)
     const line = Number(form.get('line'))
     setFrom(Number.isInteger(line) && line > 0 ? line : undefined)
-    const contains = String(form.get('contains') ?? '') || undefined
+    const contains = String(form.get('cell-text') ?? '') || undefined
     if (contains !== filter.contains) setFilter({ ...filter, contains })
   }
 
@@ -247,7 +247,7 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
         />
         <input
           className="line-input is-text"
-          name="contains"
+          name="cell-text"
           type="search"
           placeholder="text in a cell"
           aria-label="With this text in a cell"
