@@ -163,3 +163,9 @@ export function parseSetting(pattern: RegExp, option: string, form: string): (gi
 export function collect<T>(parse: (given: string) => T): (given: string, before?: T[]) => T[] {
   return (given, before = []) => [...before, parse(given)]
 }
+
+export const HEADER_LINE = [
+  '--header-line <n>',
+  'the line with the names of the columns, where it is not found',
+  integerFrom(1),
+] as const

@@ -16,7 +16,14 @@ import { previewSource } from '../ingest/pipeline.ts'
 import type { MappingPreview, PreviewColumn } from '../ingest/shapes.ts'
 import type { FileOptions } from '../ingest/stage.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
-import { argumentInvalid, collect, DELIMITER, parseSetting, rethrowUnreadable } from './arguments.ts'
+import {
+  argumentInvalid,
+  collect,
+  DELIMITER,
+  HEADER_LINE,
+  parseSetting,
+  rethrowUnreadable,
+} from './arguments.ts'
 import { command } from './command.ts'
 import { plural, shellWord } from './format.ts'
 import { withFlag, workspaceOf } from './session.ts'
@@ -83,6 +90,7 @@ export const mapCommand = () =>
     .option('--encoding <name>', 'of a file that is not UTF-8')
     .option(...DELIMITER)
     .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option(...HEADER_LINE)
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .actor({ backEndRole: 'service_role' })
     .examples(
@@ -158,16 +166,18 @@ interface ReadingFlags {
   readonly encoding?: string
   readonly delimiter?: string
   readonly columns?: string
+  readonly headerLine?: number
   readonly sheet?: string
 }
 
 /** How a file is read, where it does not say so itself. */
-export async function readingOf({ encoding, delimiter, columns, sheet }: ReadingFlags): Promise<FileOptions> {
+export async function readingOf({ encoding, delimiter, columns, headerLine, sheet }: ReadingFlags): Promise<FileOptions> {
   const { columnNames } = await import('../ingest/readers/format.ts')
   return omitUndefined({
     encoding: encoding as FileOptions['encoding'],
     delimiter,
     columns: columns === undefined ? undefined : columnNames(columns),
+    headerLine,
     sheet,
   })
 }

@@ -11,7 +11,7 @@ import { type IngestResult, type IngestSource, ingest, UNTIL, type Until } from 
 import type { OnInvalid } from '../ingest/plan.ts'
 import type { FileOptions } from '../ingest/stage.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
-import { argumentInvalid, DELIMITER, parseList, rethrowUnreadable } from './arguments.ts'
+import { argumentInvalid, DELIMITER, HEADER_LINE, parseList, rethrowUnreadable } from './arguments.ts'
 import { command } from './command.ts'
 import { IGNORE_HEADER, type MappingFlags, mappingOfFlags, SET_HEADER, SET_VALUE } from './dataset-map.ts'
 import { plural, shellWord } from './format.ts'
@@ -55,6 +55,7 @@ export const ingestCommand = () =>
     .option('--encoding <name>', 'where it is not UTF-8: shift_jis, gbk, windows-1251, …')
     .option(...DELIMITER)
     .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option(...HEADER_LINE)
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .option('--decimal <dot|comma>', 'of its numbers, where it cannot be detected', ['dot', 'comma'])
     .option('--dates <dmy|mdy>', 'which comes first, where it cannot be detected', ['dmy', 'mdy'])
@@ -137,7 +138,7 @@ interface IngestedFile {
 /** One file through the pipeline, with bars, as whoever acts. */
 export async function ingestFile(session: Session, file: string, flags: IngestFlags): Promise<IngestedFile> {
   const { output, config, transaction } = session
-  const { dataset, encoding, delimiter, sheet, decimal, dates, without } = flags
+  const { dataset, encoding, delimiter, headerLine, sheet, decimal, dates, without } = flags
   // Loaded here, like everything that reads files.
   const { columnNames } = await import('../ingest/readers/format.ts')
   const columns = flags.columns === undefined ? undefined : columnNames(flags.columns)
@@ -167,7 +168,7 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
       dryRun,
       cursor,
       file: {
-        ...omitUndefined({ encoding, delimiter, columns, sheet, decimal, dates, without }),
+        ...omitUndefined({ encoding, delimiter, columns, headerLine, sheet, decimal, dates, without }),
         ...chosenMapping(flags),
       },
       // The member opens the upload, so that it is theirs; the back end alone writes its rows.
@@ -208,7 +209,7 @@ interface FitFlags extends ReadFlags, Partial<MappingFlags> {
  * remembered or set for this file.
  */
 async function fittingDataset({ transaction }: Session, file: string, flags: FitFlags): Promise<string> {
-  const { workspace, platform, encoding, delimiter, columns, sheet } = flags
+  const { workspace, platform, encoding, delimiter, columns, headerLine, sheet } = flags
   const { registered, remembered } = await transaction(async (client) => {
     const workspaceId = await workspaceOf(client, workspace)
     return {
@@ -232,6 +233,7 @@ async function fittingDataset({ transaction }: Session, file: string, flags: Fit
     omitUndefined({
       encoding,
       delimiter,
+      headerLine,
       sheet,
       columns: columns === undefined ? undefined : columnNames(columns),
     }),

@@ -27,7 +27,7 @@ import {
 import type { SampledProfile } from '../ingest/profile-file.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { withClient } from '../kernel/postgres/connection.ts'
-import { argumentInvalid, collect, DELIMITER, parseList, parseSetting } from './arguments.ts'
+import { argumentInvalid, collect, DELIMITER, HEADER_LINE, parseList, parseSetting } from './arguments.ts'
 import { command } from './command.ts'
 import { IGNORE_HEADER } from './dataset-map.ts'
 import { printProblems, scriptOf } from './dataset-problems.ts'
@@ -87,6 +87,7 @@ export const initCommand = () =>
     .option('--encoding <name>', 'where the file is not UTF-8: shift_jis, gbk, windows-1251, …')
     .option(...DELIMITER)
     .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option(...HEADER_LINE)
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .workspace()
     .actor({ backEndRole: 'service_role' })
@@ -142,9 +143,9 @@ Nothing is written to the table: the plan is a dry run. Of a CSV file in UTF-8 a
       const problems = await register(session, declaration)
       if (problems.length > 0) return reportProblems(output, written, problems, path, file)
       if (!output.json) output.done(`${pc.bold(declaration.name)} is registered`)
-      const { encoding, delimiter, columns, sheet, workspace } = options
+      const { encoding, delimiter, columns, headerLine, sheet, workspace } = options
       const { decimal, dates } = answers
-      const read = { encoding, delimiter, columns, sheet, workspace, decimal, dates }
+      const read = { encoding, delimiter, columns, headerLine, sheet, workspace, decimal, dates }
       const part = plannedPart(profile)
       const planned = await ingestFile(session, file, {
         ...(part && { bytes: part.bytes, name: `${basename(file)} (${partText(part)})` }),

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import pc from 'picocolors'
 import type { ColumnProfile, FileProfile, ProfileOptions, SampledProfile } from '../ingest/profile-file.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
-import { argumentInvalid, DELIMITER, rethrowUnreadable } from './arguments.ts'
+import { argumentInvalid, DELIMITER, HEADER_LINE, rethrowUnreadable } from './arguments.ts'
 import { command } from './command.ts'
 import { formatBytes, formatCount, joinWords, plural, shellWord } from './format.ts'
 import { startProgressBar } from './progress.ts'
@@ -19,6 +19,7 @@ export const profileCommand = () =>
     .option('--encoding <name>', 'where it is not UTF-8: shift_jis, gbk, windows-1251, …')
     .option(...DELIMITER)
     .option('--columns <names>', 'of a file without a header, in order: name,name,…')
+    .option(...HEADER_LINE)
     .option('--sheet <name>', 'of an xlsx; default: the first one with data')
     .examples('  $ stagedoor profile products.xlsx\n  $ stagedoor profile export.csv --json')
     .run(async ({ options, output }, file) => {
@@ -33,6 +34,7 @@ export interface ReadFlags {
   readonly encoding?: string
   readonly delimiter?: string
   readonly columns?: string
+  readonly headerLine?: number
   readonly sheet?: string
 }
 
@@ -40,7 +42,7 @@ export interface ReadFlags {
 export async function profileWithProgress(
   output: Output,
   file: string,
-  { encoding, delimiter, columns, sheet }: ReadFlags,
+  { encoding, delimiter, columns, headerLine, sheet }: ReadFlags,
   more: Pick<ProfileOptions, 'knowsHeader'> = {},
 ): Promise<SampledProfile> {
   const found = await stat(file).catch(rethrowUnreadable(file))
@@ -59,6 +61,7 @@ export async function profileWithProgress(
         encoding,
         sheet,
         delimiter,
+        headerLine,
         columns: columns === undefined ? undefined : columnNames(columns),
       }),
       ...more,

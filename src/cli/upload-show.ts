@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { AppRole } from '../access/members.ts'
 import type { Dataset } from '../ingest/datasets/dataset.ts'
 import { listClients, listDatasets } from '../ingest/datasets/registry.ts'
+import { describeReading } from '../ingest/file-reading.ts'
 import { leftOutText, SUMMING_RULES } from '../ingest/staged-rows.ts'
 import {
   type ControlTotal,
@@ -94,8 +95,9 @@ export const showCommand = () =>
           ['undo', undo_until && !upload.undone_at && `until ${formatDate(undo_until)}`],
         ]
         output.facts(facts, '  ')
+        printReading(output, view)
       }
-      output.result(upload, show, ...uploadNextSteps(view, options))
+      output.result({ ...upload, how_read: view.howRead }, show, ...uploadNextSteps(view, options))
     },
   )
 
@@ -109,7 +111,7 @@ export async function loadUploadView({ transaction, memberNames, isExternal }: S
       const dataset = (await listDatasets(client)).find((candidate) => candidate.dataset === upload.dataset)
       const clients = dataset ? await listClients(client, dataset.definition, upload.workspace_id) : []
       const owner = clients.find((candidate) => candidate.id === upload.client_id)
-      return { upload, dataset, client: owner?.name ?? null }
+      return { upload, dataset, client: owner?.name ?? null, howRead: await describeReading(client, id) }
     },
     { upload: id },
   )
@@ -126,6 +128,39 @@ export function printUpload(output: Output, view: UploadView): void {
   printSteps(output, view)
   printNotes(output, upload)
   printTotals(output, upload, dataset?.definition)
+}
+
+/** Which column became which field, what was ignored, matched and chosen, and by whom. */
+function printReading(output: Output, { howRead, names }: UploadView): void {
+  if (howRead === null) return
+  const person = (by: string | null) => (by === null ? '' : ` by ${names(by)}`)
+  const why = (how: string | null, by: string | null) =>
+    how === 'chosen' ? `chosen${person(by)}` : how === 'remembered' ? `remembered, said${person(by)}` : ''
+  output.heading('How the file was read')
+  output.line(
+    formatRecords(howRead.columns, [
+      { title: 'column of the file', value: ({ header }) => `  ${printableLine(header)}`, shrinkTo: 12 },
+      {
+        title: 'field',
+        value: ({ field, title, ignored }) => title ?? field ?? (ignored ? 'ignored' : 'not used'),
+      },
+      { title: '', value: ({ how, by }) => why(how, by) },
+    ]),
+  )
+  const facts = [
+    ...howRead.options.map(
+      ({ option, value, how }) => `${option.replace('_', ' ')}: ${printableLine(value)} (${how})`,
+    ),
+    ...howRead.values.map(
+      ({ title, value, meaning, lines, how, by }) =>
+        `${title}: “${printableLine(value)}” means ${meaning === null ? 'no value' : `“${printableLine(meaning)}”`} in ${plural(lines, 'line')}, ${why(how, by)}`,
+    ),
+    ...howRead.defaults.map(
+      ({ title, value }) => `${title}: ${printableLine(value)}, the default of the dataset`,
+    ),
+    ...howRead.without.map((title) => `${title}: the file is said to have none`),
+  ]
+  for (const fact of facts) output.dim(`  ${fact}`)
 }
 
 /** After a command changed something: the same screen, without what has not changed. */

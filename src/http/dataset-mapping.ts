@@ -165,8 +165,8 @@ const sharedOptions = {
   ),
 }
 const options = { ...sharedOptions, ...readingOptions }
-const { encoding, delimiter, columns, sheet, file_name } = readingOptions
-const matchOptions = { ...sharedOptions, encoding, delimiter, columns, sheet, file_name }
+const { encoding, delimiter, columns, header_line, sheet, file_name } = readingOptions
+const matchOptions = { ...sharedOptions, encoding, delimiter, columns, header_line, sheet, file_name }
 const MatchForm = shape(
   'DatasetMatchForm',
   {

@@ -89,6 +89,13 @@ export const readingOptions = {
       description: 'names of the columns of a file without a header: name,name,… or a JSON array',
     }),
   ),
+  header_line: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'the line with the names of the columns; default: found',
+    }),
+  ),
   sheet: Type.Optional(
     Type.String({ maxLength: 200, description: 'of an xlsx; default the first with data' }),
   ),
@@ -120,7 +127,7 @@ export const readingOptions = {
 type ReadingOptions = Static<TObject<typeof readingOptions>>
 
 export function fileOptionsOf(options: ReadingOptions, format: Format | undefined): FileOptions {
-  const { delimiter, sheet, decimal, dates } = options
+  const { delimiter, header_line: headerLine, sheet, decimal, dates } = options
   const encoding = options.encoding === undefined ? undefined : encodingNamed(options.encoding)
   const columns = options.columns === undefined ? undefined : columnNames(options.columns)
   const without = options.without?.split(',').map((field) => field.trim())
@@ -131,6 +138,7 @@ export function fileOptionsOf(options: ReadingOptions, format: Format | undefine
     encoding,
     delimiter,
     columns,
+    headerLine,
     sheet,
     decimal,
     dates,

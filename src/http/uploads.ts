@@ -9,6 +9,7 @@ import { OutboxEvent } from '../events/shapes.ts'
 import { readChecks, UploadChecks } from '../ingest/checks.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
+import { describeReading } from '../ingest/file-reading.ts'
 import { admitFile, type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
 import {
   approvePlan,
@@ -27,6 +28,7 @@ import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
 import { readRisk, UploadRisk } from '../ingest/risk.ts'
 import {
   Distribution,
+  FileReading,
   LedgerRow,
   LeftOutLine,
   LineageEntry,
@@ -54,7 +56,7 @@ import {
 } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
-import { Digest, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
+import { Digest, nullable, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
 import { acceptChangeNumbers } from './changes.ts'
 import { acceptFiles, fileRoute, receiveFile, refuseTooLarge } from './receive-file.ts'
@@ -138,6 +140,19 @@ function readRoutes(api: Routes): void {
     summary: 'One upload: how it was read, its plan and review, and what you may do with it',
     ...answersDetail,
     handle: (request) => answerDetail(request),
+  })
+
+  api.get('/:id/reading', {
+    operationId: 'getUploadReading',
+    summary: 'How the file was read: columns, matched values, options, and who chose them',
+    answer: Type.Object({ reading: nullable(FileReading), people: ActorNames }),
+    problems: [404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const reading = await describeReading(client, request.params.id)
+        const actors = [...(reading?.columns ?? []), ...(reading?.values ?? [])].map(({ by }) => by)
+        return { reading, people: await actorNames(client, actors) }
+      }),
   })
 
   api.get('/:id/history', {

@@ -402,7 +402,11 @@ async function stageFile(
         ...request,
         pool: deps.pool,
         file,
-        remembered: { headers: request.mapping.headers, values: request.mapping.field_values },
+        remembered: {
+          headers: request.mapping.headers,
+          values: request.mapping.field_values,
+          by: { headers: request.mapping.header_by, values: request.mapping.value_by },
+        },
         maxLines: request.limits.max_lines,
         request_id: UUID.test(requestId) ? requestId : randomUUID(),
         planFollows: options.until !== 'staged',

@@ -75,7 +75,15 @@ export interface SampledProfile extends FileProfile {
 
 export type ProfileOptions = Pick<
   ReadOptions,
-  'format' | 'encoding' | 'delimiter' | 'columns' | 'sheet' | 'knowsHeader' | 'signal' | 'onProgress'
+  | 'format'
+  | 'encoding'
+  | 'delimiter'
+  | 'columns'
+  | 'headerLine'
+  | 'sheet'
+  | 'knowsHeader'
+  | 'signal'
+  | 'onProgress'
 >
 
 export async function profileFile(path: string, options: ProfileOptions = {}): Promise<SampledProfile> {

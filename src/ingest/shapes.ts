@@ -596,6 +596,59 @@ export const DatasetMapping = shape('DatasetMapping', {
   ),
 })
 
+const ReadBy = Type.Enum(['name', 'chosen', 'remembered', 'detected', 'open'], {
+  description:
+    'name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: the file shows both, so values that read two ways are invalid',
+})
+/** How a file was read: what people chose, what was remembered, what was found. */
+export const FileReading = shape('FileReading', {
+  upload_id: Uuid,
+  columns: Type.Array(
+    shape('ReadColumn', {
+      header: Text,
+      field: nullable(Type.String({ description: 'of the dataset; null: the column is not used' })),
+      title: TextOrNull,
+      ignored: Type.Boolean({ description: 'not used because a person has said so' }),
+      how: nullable(ReadBy),
+      by: nullable(Type.String({ description: 'who chose it, or said it for an earlier file' })),
+    }),
+  ),
+  values: Type.Array(
+    shape('MatchedValue', {
+      field: Text,
+      title: Text,
+      value: Type.String({ description: 'as the file has it' }),
+      meaning: nullable(Type.String({ description: 'what it was taken for; null: no value' })),
+      lines: Type.Integer(),
+      how: ReadBy,
+      by: TextOrNull,
+    }),
+    { description: 'values of the file that somebody matched, at most 200' },
+  ),
+  more_values: Type.Integer({ description: 'that are not listed' }),
+  options: Type.Array(
+    shape('ReadOption', {
+      option: Type.Enum([
+        'format',
+        'encoding',
+        'delimiter',
+        'header_line',
+        'columns',
+        'sheet',
+        'decimal',
+        'dates',
+      ]),
+      value: Text,
+      how: ReadBy,
+    }),
+  ),
+  defaults: Type.Array(shape('UsedDefault', { field: Text, title: Text, value: Text }), {
+    description: 'fields without a column, whose declared default is taken',
+  }),
+  without: Type.Array(Text, { description: 'titles of fields that the file is said not to have' }),
+})
+export type FileReading = Row<typeof FileReading>
+
 /** A mapping before the file is uploaded. */
 const Certainty = Type.Enum(['sure', 'likely', 'uncertain', 'none'], {
   description: 'likely and uncertain: to be confirmed by a person; none: it is like no field',
@@ -666,11 +719,45 @@ export const PreviewValues = shape('PreviewValues', {
 })
 export type PreviewValues = Row<typeof PreviewValues>
 
+const PreviewStyle = shape('PreviewStyle', {
+  found: Type.Enum(['dot', 'comma', 'dmy', 'mdy', 'mixed', 'unknown'], {
+    description:
+      'dot, comma: the decimal sign; dmy, mdy: what comes first. unknown, mixed: a value that reads two ways is an error, never a guess',
+  }),
+  by: nullable(
+    Type.Enum(['chosen', 'file'], { description: 'who says so: a person, or values of the file' }),
+  ),
+  proof: nullable(Type.String({ description: 'a value that only this style can have written' })),
+  ambiguous: Type.Integer({ description: 'lines with a value that reads two ways' }),
+  examples: Type.Array(Text, { description: 'such values, at most three' }),
+  columns: Type.Array(Text, { description: 'the columns that have such values' }),
+})
+export type PreviewStyle = Row<typeof PreviewStyle>
+
+const PreviewFile = shape(
+  'PreviewFile',
+  {
+    delimiter: nullable(Type.String({ description: 'null: the format has none' })),
+    sheet: nullable(Type.String({ description: 'of a workbook: the one that was read' })),
+    sheets: Type.Array(Text, { description: 'of a workbook: all of them' }),
+    above_header: Type.Array(shape('LineAbove', { line: Type.Integer(), text: Text }), {
+      description: 'titles and dates',
+    }),
+    first_lines: Type.Array(shape('FirstLine', { line: Type.Integer(), cells: Type.Array(TextOrNull) }), {
+      description: 'as they are read, at most five; long cells are cut',
+    }),
+    decimal: PreviewStyle,
+    dates: PreviewStyle,
+  },
+  { description: 'how the file is written, as far as it was looked at' },
+)
+
 export const MappingPreview = shape('MappingPreview', {
   dataset: Text,
   platform: Text,
   format: Text,
   encoding: Text,
+  file: PreviewFile,
   header_line: Type.Integer(),
   lines: Type.Integer(),
   sampled: Type.Integer({ description: 'lines that the examples and proposals rest on' }),

@@ -14,7 +14,14 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { readColumnLimits } from './datasets/column-limits.ts'
-import { compileSelect, layoutOf, type Reading, ROWS_IN, ROWS_OUT } from './datasets/compile.ts'
+import {
+  compileSelect,
+  layoutOf,
+  type Reading,
+  type RememberedReading,
+  ROWS_IN,
+  ROWS_OUT,
+} from './datasets/compile.ts'
 import type { CompileInput } from './datasets/compile-plan.ts'
 import type { Dataset, Problem } from './datasets/dataset.ts'
 import {
@@ -26,6 +33,7 @@ import {
   resolvePeriod,
 } from './datasets/headers.ts'
 import { mergeValues, requireMappedFields } from './datasets/mapping.ts'
+import { distinctValues } from './datasets/mapping-preview.ts'
 import { type Evidence, profileOf, profileSql, type Styles } from './datasets/profile.ts'
 import type { KnownDataset } from './datasets/registry.ts'
 import { duckText, queryDuck, runDuck } from './duckdb.ts'
@@ -45,7 +53,7 @@ interface UploadToStage {
 
 /** How a person says that a file is to be read, where it cannot be detected. */
 export interface FileOptions
-  extends Pick<ReadOptions, 'format' | 'encoding' | 'delimiter' | 'columns' | 'sheet'>,
+  extends Pick<ReadOptions, 'format' | 'encoding' | 'delimiter' | 'columns' | 'headerLine' | 'sheet'>,
     Partial<Pick<Styles, 'decimal'>> {
   readonly dates?: 'dmy' | 'mdy'
   /** Expected fields that the file has no column for, and that is so. */
@@ -61,7 +69,11 @@ interface StageRequest {
   readonly dataset: KnownDataset
   readonly file: SpooledFile
   readonly options?: FileOptions
-  readonly remembered?: RememberedMapping & { values?: CompileInput['values'] }
+  readonly remembered?: RememberedMapping & {
+    values?: CompileInput['values']
+    /** Header and field → who said it. */
+    by?: { headers: Readonly<Record<string, string>>; values: Readonly<Record<string, string>> }
+  }
   readonly maxLines?: number
   /** The request that brought the file. */
   readonly request_id: string
@@ -150,6 +162,9 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     values: remembered.values,
     layout: layoutOf(base),
     limits: declared.limits,
+    ...(normalised.sheet !== undefined && { sheet: normalised.sheet }),
+    remembered: rememberedOf(request, normalised.headers, chosen, map),
+    matched: await matchedValues(normalised, map, remembered.values),
   }
   return {
     reading,
@@ -164,6 +179,46 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     compile: (source) =>
       compileSelect({ ...base, source, batch_id: randomUUID(), request_id: request.request_id }),
   }
+}
+
+/** Whose earlier choices this file was read by: those of its own headers that nobody chose otherwise for it. */
+function rememberedOf(
+  { remembered }: StageRequest,
+  headers: readonly string[],
+  chosen: NonNullable<FileOptions['headers']>,
+  map: CompileInput['map'],
+): RememberedReading {
+  const by = new Map(
+    Object.entries(remembered?.headers ?? {}).map(([header]) => [
+      headerKey(header),
+      remembered?.by?.headers[header] ?? '',
+    ]),
+  )
+  const isChosen = new Set(Object.keys(chosen).map(headerKey))
+  const entries = headers.flatMap((header): [string, string][] => {
+    const author = by.get(headerKey(header))
+    return author === undefined || isChosen.has(headerKey(header)) ? [] : [[header, author]]
+  })
+  const values = Object.entries(remembered?.by?.values ?? {}).filter(([field]) => map.fields[field])
+  return { headers: Object.fromEntries(entries), values: Object.fromEntries(values) }
+}
+
+/** How many lines have values that somebody matched. */
+async function matchedValues(
+  file: NormalisedFile,
+  map: CompileInput['map'],
+  values: NonNullable<CompileInput['values']>,
+): Promise<Record<string, Record<string, number>>> {
+  const matched: Record<string, Record<string, number>> = {}
+  for (const [field, meant] of Object.entries(values)) {
+    const column = map.fields[field]?.column
+    if (column === undefined) continue
+    const found = (await distinctValues(file, column, false)).filter(({ value }) =>
+      Object.hasOwn(meant, value),
+    )
+    if (found.length > 0) matched[field] = Object.fromEntries(found.map(({ value, lines }) => [value, lines]))
+  }
+  return matched
 }
 
 /** What is required of every line cannot be done without. */

@@ -6,6 +6,8 @@ export class ApiProblem extends Error {
   readonly code: string
   readonly hint: string
   readonly requestId: string
+  /** What a page needs to go on; see the error. */
+  readonly details: Readonly<Record<string, unknown>>
 
   constructor(problem: Partial<Problem>, status: number) {
     super(problem.detail || problem.title || `The server answered ${status} without an explanation.`)
@@ -14,6 +16,7 @@ export class ApiProblem extends Error {
     this.code = problem.code ?? 'unknown'
     this.hint = problem.hint ?? ''
     this.requestId = problem.request_id ?? ''
+    this.details = problem.details ?? {}
   }
 }
 

@@ -33,11 +33,11 @@ export function previewMapping(
 
 export function matchDatasets(
   file: File,
-  workspace: string,
+  fields: Readonly<Record<string, string>>,
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<DatasetMatches> {
-  return sendBeginning('/datasets/match', file, { workspace_id: workspace }, token, signal)
+  return sendBeginning('/datasets/match', file, fields, token, signal)
 }
 
 /** The file is looked at and not kept; of a long text only its beginning is sent. */
@@ -48,11 +48,22 @@ async function sendBeginning<Answer>(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const isHead = sendsHead(file)
+  if (!sendsHead(file)) return sendForm(path, file, fields, token, signal)
+  const beginning = new File([file.slice(0, HEAD_BYTES)], file.name)
+  return sendForm(path, beginning, { ...fields, head: 'true' }, token, signal)
+}
+
+/** A file as a form, its fields before it. */
+export async function sendForm<Answer>(
+  path: string,
+  file: File,
+  fields: Readonly<Record<string, string>>,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.append(name, value)
-  if (isHead) form.append('head', 'true')
-  form.append('file', isHead ? file.slice(0, HEAD_BYTES) : file, file.name)
+  form.append('file', file, file.name)
   const response = await fetch(addressOf(path), {
     method: 'POST',
     headers: { accept: 'application/json', ...authorization(token) },

@@ -980,6 +980,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/reading": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the file was read: columns, matched values, options, and who chose them */
+        get: operations["getUploadReading"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/history": {
         parameters: {
             query?: never;
@@ -4319,6 +4336,8 @@ export interface components {
             delimiter?: string;
             /** @description names of the columns of a file without a header: name,name,… or a JSON array */
             columns?: string;
+            /** @description the line with the names of the columns; default: found */
+            header_line?: number;
             /** @description of an xlsx; default the first with data */
             sheet?: string;
             file_name?: string;
@@ -4871,8 +4890,26 @@ export interface components {
             line?: number;
             count?: number;
         };
+        FileReading: {
+            /** Format: uuid */
+            upload_id: string;
+            columns: components["schemas"]["ReadColumn"][];
+            /** @description values of the file that somebody matched, at most 200 */
+            values: components["schemas"]["MatchedValue"][];
+            /** @description that are not listed */
+            more_values: number;
+            options: components["schemas"]["ReadOption"][];
+            /** @description fields without a column, whose declared default is taken */
+            defaults: components["schemas"]["UsedDefault"][];
+            /** @description titles of fields that the file is said not to have */
+            without: string[];
+        };
         FindResponse: {
             found: components["schemas"]["Found"][];
+        };
+        FirstLine: {
+            line: number;
+            cells: (string | null)[];
         };
         FlushSearchRequest: {
             /**
@@ -4919,6 +4956,13 @@ export interface components {
         GetSessionResponse: {
             session: components["schemas"]["Session"] | null;
             sign_in: components["schemas"]["SignInWays"];
+        };
+        GetUploadReadingResponse: {
+            reading: components["schemas"]["FileReading"] | null;
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
         };
         GroupDeadLettersResponse: {
             groups: components["schemas"]["DeadLetterGroup"][];
@@ -5280,6 +5324,10 @@ export interface components {
         Limits: {
             uploads: components["schemas"]["UploadLimits"];
             api: components["schemas"]["ApiLimits"];
+        };
+        LineAbove: {
+            line: number;
+            text: string;
         };
         LineCorrection: {
             line: number;
@@ -5749,6 +5797,7 @@ export interface components {
             platform: string;
             format: string;
             encoding: string;
+            file: components["schemas"]["PreviewFile"];
             header_line: number;
             lines: number;
             /** @description lines that the examples and proposals rest on */
@@ -5786,6 +5835,8 @@ export interface components {
             delimiter?: string;
             /** @description names of the columns of a file without a header: name,name,… or a JSON array */
             columns?: string;
+            /** @description the line with the names of the columns; default: found */
+            header_line?: number;
             /** @description of an xlsx; default the first with data */
             sheet?: string;
             /**
@@ -5866,6 +5917,21 @@ export interface components {
             left_out: components["schemas"]["LeftOutText"] | null;
             /** @description the document of the old knowledge base under this source, which stays as it is */
             legacy: components["schemas"]["LegacyDocument"] | null;
+        };
+        MatchedValue: {
+            field: string;
+            title: string;
+            /** @description as the file has it */
+            value: string;
+            /** @description what it was taken for; null: no value */
+            meaning: string | null;
+            lines: number;
+            /**
+             * @description name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: the file shows both, so values that read two ways are invalid
+             * @enum {unknown}
+             */
+            how: "name" | "chosen" | "remembered" | "detected" | "open";
+            by: string | null;
         };
         Me: {
             /** @description who the database says you are */
@@ -6360,9 +6426,40 @@ export interface components {
             /** @description the file is refused without it */
             missing: boolean;
         };
+        /** @description how the file is written, as far as it was looked at */
+        PreviewFile: {
+            /** @description null: the format has none */
+            delimiter: string | null;
+            /** @description of a workbook: the one that was read */
+            sheet: string | null;
+            /** @description of a workbook: all of them */
+            sheets: string[];
+            /** @description titles and dates */
+            above_header: components["schemas"]["LineAbove"][];
+            /** @description as they are read, at most five; long cells are cut */
+            first_lines: components["schemas"]["FirstLine"][];
+            decimal: components["schemas"]["PreviewStyle"];
+            dates: components["schemas"]["PreviewStyle"];
+        };
         PreviewScheduleResponse: {
             /** @description the next times; none while it is disabled */
             next_runs: string[];
+        };
+        PreviewStyle: {
+            /**
+             * @description dot, comma: the decimal sign; dmy, mdy: what comes first. unknown, mixed: a value that reads two ways is an error, never a guess
+             * @enum {unknown}
+             */
+            found: "dot" | "comma" | "dmy" | "mdy" | "mixed" | "unknown";
+            by: ("chosen" | "file") | null;
+            /** @description a value that only this style can have written */
+            proof: string | null;
+            /** @description lines with a value that reads two ways */
+            ambiguous: number;
+            /** @description such values, at most three */
+            examples: string[];
+            /** @description the columns that have such values */
+            columns: string[];
         };
         PreviewValues: {
             field: string;
@@ -6487,6 +6584,27 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
+        };
+        ReadColumn: {
+            header: string;
+            /** @description of the dataset; null: the column is not used */
+            field: string | null;
+            title: string | null;
+            /** @description not used because a person has said so */
+            ignored: boolean;
+            how: ("name" | "chosen" | "remembered" | "detected" | "open") | null;
+            /** @description who chose it, or said it for an earlier file */
+            by: string | null;
+        };
+        ReadOption: {
+            /** @enum {unknown} */
+            option: "format" | "encoding" | "delimiter" | "header_line" | "columns" | "sheet" | "decimal" | "dates";
+            value: string;
+            /**
+             * @description name: the dataset knows it; chosen: for this file; remembered: from an earlier file; detected: by the content of the file; open: the file shows both, so values that read two ways are invalid
+             * @enum {unknown}
+             */
+            how: "name" | "chosen" | "remembered" | "detected" | "open";
         };
         ReaderLag: {
             reader: string;
@@ -8601,6 +8719,8 @@ export interface components {
             delimiter?: string;
             /** @description names of the columns of a file without a header: name,name,… or a JSON array */
             columns?: string;
+            /** @description the line with the names of the columns; default: found */
+            header_line?: number;
             /** @description of an xlsx; default the first with data */
             sheet?: string;
             /**
@@ -8680,6 +8800,11 @@ export interface components {
             not_computed: {
                 [key: string]: unknown;
             }[];
+        };
+        UsedDefault: {
+            field: string;
+            title: string;
+            value: string;
         };
         WebhookTarget: {
             target_code: string;
@@ -10429,6 +10554,8 @@ export interface operations {
                 delimiter?: string;
                 /** @description names of the columns of a file without a header: name,name,… or a JSON array */
                 columns?: string;
+                /** @description the line with the names of the columns; default: found */
+                header_line?: number;
                 /** @description of an xlsx; default the first with data */
                 sheet?: string;
                 /** @description default: detected */
@@ -10500,6 +10627,8 @@ export interface operations {
                 delimiter?: string;
                 /** @description names of the columns of a file without a header: name,name,… or a JSON array */
                 columns?: string;
+                /** @description the line with the names of the columns; default: found */
+                header_line?: number;
                 /** @description of an xlsx; default the first with data */
                 sheet?: string;
                 file_name?: string;
@@ -10606,6 +10735,8 @@ export interface operations {
                 delimiter?: string;
                 /** @description names of the columns of a file without a header: name,name,… or a JSON array */
                 columns?: string;
+                /** @description the line with the names of the columns; default: found */
+                header_line?: number;
                 /** @description of an xlsx; default the first with data */
                 sheet?: string;
                 /** @description default: detected */
@@ -10773,6 +10904,31 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    getUploadReading: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUploadReadingResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listUploadHistory: {

@@ -9,6 +9,9 @@ type Answer<Operation extends keyof operations> = operations[Operation]['respons
 
 export type UploadDetail = Answer<'getUpload'>
 export type RepairedUpload = Answer<'repairUploadRows'>
+export type CellChange = RepairedUpload['repair']['changes'][number]
+export type ProblemKind = Answer<'listUploadProblemKinds'>['kinds'][number]
+export type FileReading = NonNullable<Answer<'getUploadReading'>['reading']>
 export type Uploads = Answer<'listUploads'>
 export type Upload = Uploads['uploads'][number]
 export type Reading = NonNullable<UploadDetail['reading']>

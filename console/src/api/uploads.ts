@@ -1,22 +1,25 @@
 import { learnNames } from '../people.ts'
 import { downloadFile } from './download.ts'
-import { matchDatasets, type PreviewAsked, previewMapping, sendsHead } from './preview-mapping.ts'
+import { matchDatasets, type PreviewAsked, previewMapping, sendForm, sendsHead } from './preview-mapping.ts'
 import { type ReceivedProgress, readProgress } from './progress-stream.ts'
 import { query } from './query.ts'
 import type { Request } from './request.ts'
 import { type SentFile, sendFile } from './send-file.ts'
 import type {
+  CellChange,
   Dataset,
   DatasetMapping,
   DatasetMatches,
   Distribution,
   Downstream,
+  FileReading,
   GateMode,
   LedgerRow,
   MappingPreview,
   Page,
   PlanRow,
   PlanSince,
+  ProblemKind,
   Promotions,
   RepairedUpload,
   RowLineage,
@@ -30,10 +33,19 @@ import type {
   Uploads,
 } from './upload-types.ts'
 
-interface RowsAsked {
-  readonly row_type?: string | undefined
+/** Which lines of an upload are meant. */
+export interface LineFilter {
   readonly status?: string | undefined
   readonly problems?: boolean | undefined
+  /** Lines with a problem by this rule, in this column. */
+  readonly rule?: string | undefined
+  readonly column?: string | undefined
+  /** Lines with this text in a cell. */
+  readonly contains?: string | undefined
+}
+
+interface RowsAsked extends LineFilter {
+  readonly row_type?: string | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
@@ -77,7 +89,14 @@ export interface ColumnEdit {
   readonly column: string
   readonly from?: string | null
   readonly to: string | null
+  /** part: `from` is replaced wherever it stands in a cell. */
+  readonly match?: 'cell' | 'part'
+  readonly lines?: readonly [number, number]
+  readonly where?: LineFilter
 }
+
+/** Line → header → text that is not saved. */
+export type UnsavedCells = Record<string, Record<string, string>>
 
 export interface UploadsApi {
   list(asked: UploadsAsked): Promise<Uploads>
@@ -85,7 +104,11 @@ export interface UploadsApi {
   datasets(workspace: string): Promise<{ datasets: Dataset[] }>
   clients(workspace: string, dataset: string): Promise<{ clients: UploadClient[] }>
   /** Which dataset a file is of; nothing of the file is kept. */
-  matchDatasets(file: File, workspace: string, signal: AbortSignal): Promise<DatasetMatches>
+  matchDatasets(
+    file: File,
+    fields: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<DatasetMatches>
   /** Which column of a file is which field; nothing of the file is kept. */
   previewMapping(asked: PreviewAsked, signal: AbortSignal): Promise<MappingPreview>
   /** True: only the beginning of the file is sent for a preview. */
@@ -104,10 +127,21 @@ export interface UploadsApi {
   /** Until it has ended, or the signal says so. */
   follow(id: string, onProgress: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
   rows(id: string, asked: RowsAsked): Promise<Page<StagedRow>>
-  repair(id: string, rows: { line: number; values: Record<string, string | null> }[]): Promise<RepairedUpload>
-  /** `isTrial`: only say how many cells would change. */
-  replaceInColumn(id: string, edit: ColumnEdit, isTrial?: boolean): Promise<RepairedUpload>
-  exportProblems(id: string, name: string): Promise<void>
+  /** How the file was read, and who chose that; null: it is not read yet. */
+  reading(id: string): Promise<{ reading: FileReading | null }>
+  /** What is wrong, counted by rule and column. */
+  problemKinds(id: string): Promise<{ kinds: ProblemKind[] }>
+  /** All or nothing. `expect`: what the cells held when they were seen. */
+  repair(
+    id: string,
+    rows: { line: number; values: Record<string, string | null>; expect?: Record<string, string> }[],
+  ): Promise<RepairedUpload>
+  /** Which cells these edits would change, as if what is not saved were saved; nothing changes. */
+  previewEdits(id: string, edits: readonly ColumnEdit[], unsaved: UnsavedCells): Promise<CellChange[]>
+  /** Which cells a corrected file would change; nothing changes. */
+  previewCorrections(id: string, file: File): Promise<CellChange[]>
+  /** Lines as a CSV with what is wrong beside each; without a filter the invalid ones. */
+  exportProblems(id: string, name: string, filter?: LineFilter): Promise<void>
   /** More: what a snapshot may do (the share of the rows in scope that it deletes, be far shorter than the last ones); submit it at once. */
   plan(
     id: string,
@@ -154,7 +188,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     datasets: (workspace) => request(`/datasets?${query({ workspace_id: workspace })}`),
     clients: (workspace, dataset) =>
       request(`/datasets/${encodeURIComponent(dataset)}/clients?${query({ workspace_id: workspace })}`),
-    matchDatasets: (file, workspace, signal) => matchDatasets(file, workspace, token, signal),
+    matchDatasets: (file, fields, signal) => matchDatasets(file, fields, token, signal),
     previewMapping: (asked, signal) => previewMapping(asked, token, signal),
     sendsHead,
     rememberMapping: (dataset, body) =>
@@ -162,10 +196,28 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     send: (file) => sendFile(file, token),
     follow: (id, onProgress, signal) => readProgress(id, token, onProgress, signal),
     rows: (id, asked) => request(`/uploads/${id}/rows?${query(asked)}`),
+    reading: async (id) => {
+      const answer = await request<{ reading: FileReading | null; people: Record<string, string> }>(
+        `/uploads/${id}/reading`,
+      )
+      learnNames(answer.people)
+      return answer
+    },
+    problemKinds: (id) => request(`/uploads/${id}/problems`),
     repair: (id, rows) => request(`/uploads/${id}/rows`, { method: 'PATCH', body: { rows } }),
-    replaceInColumn: (id, edit, isTrial = false) =>
-      request(`/uploads/${id}/rows`, { method: 'PATCH', body: { edits: [edit], dry_run: isTrial } }),
-    exportProblems: (id, name) => downloadFile(`/uploads/${id}/problems.csv`, token, name),
+    previewEdits: async (id, edits, unsaved) => {
+      const body = { edits, dry_run: true, ...(Object.keys(unsaved).length > 0 && { unsaved }) }
+      const { repair } = await request<RepairedUpload>(`/uploads/${id}/rows`, { method: 'PATCH', body })
+      return repair.changes
+    },
+    previewCorrections: async (id, file) => {
+      const signal = new AbortController().signal
+      const path = `/uploads/${id}/corrections`
+      const { repair } = await sendForm<RepairedUpload>(path, file, { dry_run: 'true' }, token, signal)
+      return repair.changes
+    },
+    exportProblems: (id, name, filter = {}) =>
+      downloadFile(`/uploads/${id}/problems.csv?${query(filter)}`, token, name),
     plan: (id, mode, threshold, more) =>
       post(id, 'plan', {
         on_invalid: mode === 'LENIENT' ? 'skip' : 'refuse',

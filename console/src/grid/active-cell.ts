@@ -1,8 +1,22 @@
-import { type FocusEvent, type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import {
+  type FocusEvent,
+  type KeyboardEvent,
+  type MouseEvent,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 
 export interface Cell {
   readonly row: number
   readonly column: number
+}
+
+/** A block of cells, both ends included. */
+export interface Range {
+  readonly from: Cell
+  readonly to: Cell
 }
 
 interface Options {
@@ -10,15 +24,26 @@ interface Options {
   readonly columns: number
   readonly element: RefObject<HTMLElement | null>
   reveal(row: number): void
+  /** Called before the grid's own keys; what it prevents the grid leaves alone. */
+  onKey?: ((event: KeyboardEvent, range: Range) => void) | undefined
+  /** The cell that has the focus was clicked: it is to be edited. */
+  onOpen?: ((cell: Cell) => void) | undefined
 }
 
 const PAGE = 15
 
-/** The arrow keys move through a grid from cell to cell; Tab leaves it. What can be typed into takes the focus itself. */
-export function useActiveCell({ rows, columns, element, reveal }: Options) {
+/**
+ * The arrow keys move through a grid from cell to cell; Tab leaves it. What can be typed into takes the focus itself. With Shift
+ * the arrows, or a click, select a block.
+ */
+export function useActiveCell({ rows, columns, element, reveal, onKey, onOpen }: Options) {
   const [active, setActive] = useState<Cell>({ row: 0, column: 0 })
+  const [anchor, setAnchor] = useState<Cell>({ row: 0, column: 0 })
   /** The cell that is to have the focus once it is drawn. */
   const wanted = useRef<Cell>(undefined)
+  /** The cell that had the focus when the button of the mouse went down. */
+  const pressed = useRef<Cell>(undefined)
+  const range = rangeOf(anchor, active)
 
   // After every drawing: a far cell is drawn only when the scrolling has brought it into sight.
   useEffect(() => {
@@ -34,31 +59,66 @@ export function useActiveCell({ rows, columns, element, reveal }: Options) {
     if (inside instanceof HTMLInputElement) inside.select()
   })
 
-  function moveTo(row: number, column: number): void {
+  function moveTo(row: number, column: number, extend = false): void {
     const cell = { row: clamp(row, rows), column: clamp(column, columns) }
     wanted.current = cell
     setActive({ ...cell })
+    if (!extend) setAnchor(cell)
     reveal(cell.row)
   }
 
   return {
     active,
+    range,
+    moveTo,
     /** The column that has Tab's attention, if it is in this row. */
     activeColumn: (row: number) => (row === active.row ? active.column : undefined),
     onFocus(event: FocusEvent) {
-      const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-row]')
-      if (cell) setActive({ row: Number(cell.dataset.row), column: Number(cell.dataset.column) })
+      const cell = cellAt(event.target)
+      // By the keys: the ends of the block are set already.
+      if (cell === undefined || (cell.row === active.row && cell.column === active.column)) return
+      setActive(cell)
+      setAnchor(cell)
+    },
+    onMouseDown(event: MouseEvent) {
+      const cell = cellAt(event.target)
+      if (cell === undefined || onKey === undefined) return
+      const isActive = document.activeElement === (event.target as Element).closest('[data-row]')
+      pressed.current = isActive ? cell : undefined
+      if (!event.shiftKey) return setAnchor(cell)
+      event.preventDefault()
+      moveTo(cell.row, cell.column, true)
+    },
+    onClick(event: MouseEvent) {
+      const cell = cellAt(event.target)
+      const before = pressed.current
+      if (cell === undefined || before === undefined || event.shiftKey) return
+      if (event.target instanceof HTMLInputElement) return
+      if (cell.row === before.row && cell.column === before.column) onOpen?.(cell)
     },
     onKeyDown(event: KeyboardEvent) {
       const typing = event.target instanceof HTMLInputElement
+      if (!event.defaultPrevented) onKey?.(event, range)
       if (event.defaultPrevented || event.altKey || event.metaKey) return
       const to = target(event.key, event.ctrlKey, active, { rows, columns })
       if (to === undefined) return
       // Inside of a text these keys belong to the text.
       if (typing && !['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown'].includes(event.key)) return
       event.preventDefault()
-      moveTo(to.row, to.column)
+      moveTo(to.row, to.column, event.shiftKey && onKey !== undefined)
     },
+  }
+}
+
+function cellAt(target: EventTarget): Cell | undefined {
+  const cell = (target as HTMLElement).closest<HTMLElement>('[data-row]')
+  return cell ? { row: Number(cell.dataset.row), column: Number(cell.dataset.column) } : undefined
+}
+
+function rangeOf(one: Cell, other: Cell): Range {
+  return {
+    from: { row: Math.min(one.row, other.row), column: Math.min(one.column, other.column) },
+    to: { row: Math.max(one.row, other.row), column: Math.max(one.column, other.column) },
   }
 }
 

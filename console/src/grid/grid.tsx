@@ -6,9 +6,18 @@ import {
   useReactTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, memo, type ReactNode, useEffect, useRef } from 'react'
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useRef,
+} from 'react'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { type Cell, useActiveCell } from './active-cell.ts'
+import { type Cell, type Range, useActiveCell } from './active-cell.ts'
 import { useHorizontalOverflow } from './use-horizontal-overflow.ts'
 import type { Pages } from './use-pages.ts'
 import './grid.css'
@@ -35,10 +44,24 @@ interface Props<Row> {
   /** Said where there is no row at all. */
   readonly empty: ReactNode
   toneOf?(row: Row): string | undefined
-  /** Text was pasted over this cell. */
-  onPaste?(text: string, cell: Cell): void
+  /** Text was pasted over this cell, or this block of cells. */
+  onPaste?(text: string, cell: Cell, range: Range): void
+  /** What a copy of these cells is, as text. */
+  onCopy?(range: Range): string
+  /** With it, blocks of cells can be selected; called before the grid's own keys. */
+  onKey?(event: KeyboardEvent, range: Range): void
+  /** The cell that has the focus was clicked. */
+  onOpen?(cell: Cell): void
+  /** To move the focus from outside. */
+  readonly handle?: Ref<GridHandle>
   /** The cell that has the focus, or had it last. */
   onActive?(cell: Cell): void
+}
+
+export interface GridHandle {
+  /** To the first row: another question has other rows. */
+  top(): void
+  focus(row: number, column: number): void
 }
 
 /** Ahead of the last row by this much, the next page is asked for. */
@@ -47,7 +70,7 @@ const OVERSCAN = 8
 
 /** Any number of rows with a handful of elements: only what is in sight is drawn. */
 export function Grid<Row>(props: Props<Row>) {
-  const { label, columns, pages, rowHeight, measured, empty, toneOf, onPaste, onActive } = props
+  const { label, columns, pages, rowHeight, measured, empty, toneOf, onPaste, onCopy, onActive } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: pages.count,
@@ -75,7 +98,15 @@ export function Grid<Row>(props: Props<Row>) {
     columns: columns.length,
     element: scroller,
     reveal: (row) => virtual.scrollToIndex(row),
+    onKey: props.onKey,
+    onOpen: props.onOpen,
   })
+  useImperativeHandle(props.handle, () => ({
+    focus: (row, column) => cells.moveTo(row, column),
+    top: () => virtual.scrollToOffset(0),
+  }))
+  const { from, to } = cells.range
+  const selects = props.onKey !== undefined && (from.row !== to.row || from.column !== to.column)
 
   const latestOnActive = useRef(onActive)
   latestOnActive.current = onActive
@@ -106,10 +137,17 @@ export function Grid<Row>(props: Props<Row>) {
             aria-colcount={columns.length}
             onKeyDown={cells.onKeyDown}
             onFocus={cells.onFocus}
+            onMouseDown={cells.onMouseDown}
+            onClick={cells.onClick}
+            onCopy={(event) => {
+              if (onCopy === undefined || event.target instanceof HTMLInputElement) return
+              event.preventDefault()
+              event.clipboardData.setData('text/plain', onCopy(cells.range))
+            }}
             onPaste={(event) => {
               if (onPaste === undefined || event.target instanceof HTMLInputElement) return
               event.preventDefault()
-              onPaste(event.clipboardData.getData('text/plain'), cells.active)
+              onPaste(event.clipboardData.getData('text/plain'), cells.active, cells.range)
             }}
           >
             <thead>
@@ -140,6 +178,11 @@ export function Grid<Row>(props: Props<Row>) {
                     measure={measured ? virtual.measureElement : undefined}
                     columns={columns}
                     active={cells.activeColumn(item.index)}
+                    selected={
+                      selects && item.index >= from.row && item.index <= to.row
+                        ? `${from.column}-${to.column}`
+                        : ''
+                    }
                     tone={toneOf?.(row.original) ?? ''}
                   />
                 )
@@ -162,10 +205,23 @@ interface RowProps<Row> {
   readonly columns: readonly Column<Row>[]
   /** The column that Tab leads to, if it is in this row. */
   readonly active: number | undefined
+  /** Columns of the selected block that are in this row: "2-4"; empty: none. */
+  readonly selected: string
   readonly tone: string
 }
 
-function PlainGridRow<Row>({ row, index, start, height, measure, columns, active, tone }: RowProps<Row>) {
+function PlainGridRow<Row>({
+  row,
+  index,
+  start,
+  height,
+  measure,
+  columns,
+  active,
+  selected,
+  tone,
+}: RowProps<Row>) {
+  const [first = 0, last = -1] = selected === '' ? [] : selected.split('-').map(Number)
   return (
     <tr
       aria-rowindex={index + 2}
@@ -179,7 +235,8 @@ function PlainGridRow<Row>({ row, index, start, height, measure, columns, active
           key={cell.id}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
           role="gridcell"
-          className={lookOf(columns[column])}
+          className={`${lookOf(columns[column])}${column >= first && column <= last ? ' is-selected' : ''}`}
+          aria-selected={selected === '' ? undefined : column >= first && column <= last}
           style={placeOf(columns, column)}
           tabIndex={active === column ? 0 : -1}
           data-row={index}
@@ -194,7 +251,7 @@ function PlainGridRow<Row>({ row, index, start, height, measure, columns, active
 
 /** While one scrolls, most rows stay as they are; the table makes a new object for each all the same. */
 const GridRow = memo(PlainGridRow, (before, after) =>
-  (['data', 'index', 'start', 'height', 'columns', 'active', 'tone'] as const).every(
+  (['data', 'index', 'start', 'height', 'columns', 'active', 'selected', 'tone'] as const).every(
     (name) => before[name] === after[name],
   ),
 ) as typeof PlainGridRow

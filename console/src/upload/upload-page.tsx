@@ -15,6 +15,7 @@ import { Person } from '../parts/person.tsx'
 import { useParameter } from '../route.ts'
 import { ChecksCard } from './checks-card.tsx'
 import { DecisionCard } from './decision/decision-card.tsx'
+import { HowRead } from './how-read.tsx'
 import { sourceText } from './labels.ts'
 import { PromotionFailed } from './promotion-failed.tsx'
 import { ReadingCard } from './reading-card.tsx'
@@ -86,6 +87,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
         <div className="stack">
           {change.data && <ChangeHead change={change.data} changed={again} />}
           <PromotionFailed upload={upload} />
+          {readable && <HowRead upload={upload.upload_id} />}
           {stale.plan && <StaleCard plan={stale.plan} />}
           <section className="card upload-work" aria-label="What is in it">
             <FailureNote failure={live.failure} />

@@ -10,6 +10,7 @@ import { go } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { rememberChoices } from './choices.ts'
 import { DatasetQuestion, NoDatasets } from './dataset-question.tsx'
+import { AS_FOUND, FileOptions, type ReadChoices, readFields } from './file-options.tsx'
 import { type ChosenMapping, chosenTwice, mappingToSend } from './mapping.ts'
 import { MatchColumns } from './match-columns.tsx'
 import { useChoices } from './use-choices.ts'
@@ -26,13 +27,14 @@ interface Props {
 export function UploadForm({ file, take, closed }: Props) {
   const { api, me } = useSession()
   const workspaces = me.workspaces.filter(({ rights }) => rights.includes('stage'))
-  const offered = useChoices(file)
+  const [read, setRead] = useState<ReadChoices>(AS_FOUND)
+  const offered = useChoices(file, read)
   const { datasets, clients, chosen, choose, evidence } = offered
   const [sent, setSent] = useState<number>()
   const [failure, setFailure] = useState<Failure>()
   const [known, setKnown] = useState<SentUpload>()
   const [repeated, setRepeated] = useState('')
-  const step = useMappingPreview(file, chosen)
+  const step = useMappingPreview(file, chosen, read)
   const [changing, setChanging] = useState(false)
   const [remember, setRemember] = useState(true)
   const { preview, answers } = step
@@ -54,6 +56,7 @@ export function UploadForm({ file, take, closed }: Props) {
     setKnown(undefined)
     setChanging(false)
     setRemember(true)
+    setRead(AS_FOUND)
   }, [file])
 
   // The button cannot be pressed before the columns are known.
@@ -86,6 +89,7 @@ export function UploadForm({ file, take, closed }: Props) {
         ...(chosen.client !== '' && { client_id: chosen.client }),
         on_invalid: chosen.onInvalid,
         ...(repeated !== '' && { repeated_keys: repeated }),
+        ...readFields(read, 'all'),
         ...(mapping && hasEntries(mapping) && mappingFields(mapping)),
         ...(answers.without.length > 0 && { without: answers.without.join(',') }),
       },
@@ -231,6 +235,16 @@ export function UploadForm({ file, take, closed }: Props) {
           isSaid={offered.isSaid}
           disabled={sent !== undefined}
           choose={(name) => choose({ dataset: name })}
+        />
+      )}
+      {file !== undefined && (
+        <FileOptions
+          preview={preview}
+          failure={step.failure ?? evidence.failure}
+          choices={read}
+          choose={setRead}
+          isBeginning={step.isBeginning}
+          disabled={sent !== undefined}
         />
       )}
       <MatchColumns

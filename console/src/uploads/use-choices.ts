@@ -3,6 +3,7 @@ import { asFailure, type Failure } from '../api/failure.ts'
 import type { Dataset, UploadClient } from '../api/upload-types.ts'
 import { useSession } from '../session/session.tsx'
 import { type Choices, clientFor, datasetFor, platformFor, rememberedChoices } from './choices.ts'
+import type { ReadChoices } from './file-options.tsx'
 import { type DatasetEvidence, useDatasetMatch } from './use-dataset-match.ts'
 
 export interface Offered {
@@ -17,7 +18,7 @@ export interface Offered {
 }
 
 /** What can be chosen, and what is chosen for this file unless somebody chooses otherwise. */
-export function useChoices(file: File | undefined): Offered {
+export function useChoices(file: File | undefined, read: ReadChoices): Offered {
   const { api, me } = useSession()
   const [said, setSaid] = useState<Partial<Choices>>({})
   const [datasets, setDatasets] = useState<Dataset[]>()
@@ -41,7 +42,7 @@ export function useChoices(file: File | undefined): Offered {
     }
   }, [api, workspace])
 
-  const evidence = useDatasetMatch(file, workspace, datasets)
+  const evidence = useDatasetMatch(file, workspace, datasets, read)
   const { found } = evidence
   const dataset = datasetFor(datasets ?? [], said.dataset, found?.best)
   const match = found?.matches.find((one) => one.dataset === dataset?.dataset)

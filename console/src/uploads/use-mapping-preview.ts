@@ -3,6 +3,7 @@ import { asFailure, type Failure } from '../api/failure.ts'
 import type { MappingPreview, PreviewField, PreviewValues } from '../api/upload-types.ts'
 import { useSession } from '../session/session.tsx'
 import type { Choices } from './choices.ts'
+import { type ReadChoices, readFields } from './file-options.tsx'
 import { type Answers, NO_ANSWERS, wholeMapping } from './mapping.ts'
 
 /** How long to wait after a choice before the file is looked at with it. */
@@ -25,9 +26,10 @@ export interface ColumnStep {
 }
 
 /** Asks the server which column is which field, and again with what somebody chose. */
-export function useMappingPreview(file: File | undefined, chosen: Choices): ColumnStep {
+export function useMappingPreview(file: File | undefined, chosen: Choices, read: ReadChoices): ColumnStep {
   const { api } = useSession()
   const { workspace, dataset, platform } = chosen
+  const options = JSON.stringify(readFields(read, 'all'))
   const [preview, setPreview] = useState<MappingPreview>()
   const [now, setNow] = useState<MappingPreview>()
   const [failure, setFailure] = useState<Failure>()
@@ -36,15 +38,20 @@ export function useMappingPreview(file: File | undefined, chosen: Choices): Colu
     () =>
       file === undefined || dataset === '' || platform === ''
         ? undefined
-        : { file, dataset, fields: { workspace_id: workspace, platform } },
-    [file, workspace, dataset, platform],
+        : { file, dataset, fields: { workspace_id: workspace, platform, ...JSON.parse(options) } },
+    [file, workspace, dataset, platform, options],
   )
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another file, or as another dataset, is another question
   useEffect(() => {
     setPreview(undefined)
+    setAnswers(NO_ANSWERS)
+  }, [file, workspace, dataset, platform])
+
+  // Read with another option it stays in sight until the answer comes, and what was answered stays.
+  useEffect(() => {
     setNow(undefined)
     setFailure(undefined)
-    setAnswers(NO_ANSWERS)
     if (asked === undefined) return
     const stop = new AbortController()
     api.uploads.previewMapping(asked, stop.signal).then(
@@ -53,7 +60,11 @@ export function useMappingPreview(file: File | undefined, chosen: Choices): Colu
         setPreview(found)
         setNow(found)
       },
-      (thrown) => !stop.signal.aborted && setFailure(asFailure(thrown)),
+      (thrown) => {
+        if (stop.signal.aborted) return
+        setPreview(undefined)
+        setFailure(asFailure(thrown))
+      },
     )
     return () => stop.abort()
   }, [api, asked])

@@ -657,6 +657,19 @@ export interface Reading {
   readonly layout: Layout
   /** What the columns of the tables could hold then. */
   readonly limits?: ColumnLimits
+  /** Of a workbook. */
+  readonly sheet?: string
+  /** Who had said what headers and values of this file mean, before it was uploaded; missing in readings of older versions. */
+  readonly remembered?: RememberedReading
+  /** Field → value that somebody had matched → lines with it. */
+  readonly matched?: Readonly<Record<string, Readonly<Record<string, number>>>>
+}
+
+export interface RememberedReading {
+  /** Header of the file → who said what it means. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Field → who said last what values of it mean. */
+  readonly values: Readonly<Record<string, string>>
 }
 
 /** The names that the compiled statement writes into the normalised payload. */

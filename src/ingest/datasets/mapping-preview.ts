@@ -7,7 +7,14 @@ import { queryDuck } from '../duckdb.ts'
 import { chunkSource } from '../readers/chunks.ts'
 import type { NormalisedFile } from '../readers/format.ts'
 import { normaliseFile } from '../readers/normalise.ts'
-import type { MappingPreview, PreviewColumn, PreviewField, PreviewValues, UnknownValue } from '../shapes.ts'
+import type {
+  MappingPreview,
+  PreviewColumn,
+  PreviewField,
+  PreviewStyle,
+  PreviewValues,
+  UnknownValue,
+} from '../shapes.ts'
 import type { SpooledFile } from '../spool.ts'
 import type { FileOptions } from '../stage.ts'
 import { choicesOf, normaliseSpelling } from './compile-fields.ts'
@@ -29,6 +36,16 @@ import {
   type MatchReason,
   matchColumns,
 } from './match-columns.ts'
+import {
+  DAY_FIRST,
+  type Evidence,
+  MONTH_FIRST,
+  profileSql,
+  type Styles,
+  stylesOf,
+  UNAMBIGUOUS,
+} from './profile.ts'
+import { text } from './sql-text.ts'
 import { hasForm, type ValueForm } from './value-patterns.ts'
 
 export interface PreviewRequest {
@@ -64,14 +81,7 @@ const MAX_CHOICES = 200
 
 export async function previewMapping(request: PreviewRequest): Promise<MappingPreview> {
   const { dataset, platform, file, remembered, options = {}, head = false } = request
-  const {
-    decimal: _,
-    dates: __,
-    without = [],
-    headers: chosen = {},
-    values: chosenValues = {},
-    ...given
-  } = options
+  const { decimal, dates, without = [], headers: chosen = {}, values: chosenValues = {}, ...given } = options
   requireMappedFields(dataset, options)
   const memory: RememberedMapping = { headers: { ...remembered.headers, ...chosen } }
   const normalised = await normaliseFile(file.path, file.folder, {
@@ -110,6 +120,15 @@ export async function previewMapping(request: PreviewRequest): Promise<MappingPr
     platform,
     format: normalised.format,
     encoding: normalised.encoding,
+    file: await describeFile({
+      dataset,
+      platform,
+      map: confirmed,
+      file: normalised,
+      samples,
+      head,
+      given: { decimal, dates },
+    }),
     header_line: normalised.headerLine,
     lines: normalised.lines,
     sampled: samples[0]?.sampled ?? 0,
@@ -122,6 +141,130 @@ export async function previewMapping(request: PreviewRequest): Promise<MappingPr
       fields.every(({ missing }) => !missing) &&
       values.every(({ severity }) => severity === 'warning'),
   }
+}
+
+// The file itself: how it is written, and its first lines.
+
+const MAX_FIRST_LINES = 5
+const MAX_STYLE_EXAMPLES = 3
+/** 03/04/2026 and 1.234: both parts may be either. RE2, as DuckDB has it, and JavaScript read them alike. */
+const TWO_WAY_DATE = '^\\s*(0?[1-9]|1[0-2])[/-](0?[1-9]|1[0-2])[/-][0-9]{2}'
+const TWO_WAY_NUMBER = '^[^0-9.,]*[1-9][0-9]{0,2}[.,][0-9]{3}[^0-9.,]*$'
+const DATE_TYPES = new Set(['date', 'timestamp', 'timestamptz'])
+const NUMBER_TYPES = new Set(['decimal', 'money', 'percent'])
+
+async function describeFile(request: {
+  dataset: Dataset
+  platform: string
+  map: HeaderMap
+  file: NormalisedFile
+  samples: readonly ColumnSample[]
+  head: boolean
+  given: { decimal: Styles['decimal'] | undefined; dates: Styles['dates'] | undefined }
+}): Promise<MappingPreview['file']> {
+  const { dataset, platform, map, file, samples, head, given } = request
+  const columnsOf = (types: ReadonlySet<string>) =>
+    Object.entries(map.fields).flatMap(([name, { column }]) =>
+      types.has(dataset.fields[name]!.type) ? (samples.find((sample) => sample.column === column) ?? []) : [],
+    )
+  const found = await stylesOfFile({ dataset, platform, map, file, head })
+  const style = async (
+    kind: 'decimal' | 'dates',
+    columns: readonly ColumnSample[],
+  ): Promise<PreviewStyle> => {
+    const twoWays = kind === 'dates' ? TWO_WAY_DATE : TWO_WAY_NUMBER
+    // A format with numbers of its own has one decimal sign.
+    const isOpen = kind === 'dates' || file.delimiter !== null
+    const pattern = new RegExp(twoWays, 'u')
+    const isTwoWay = (value: string) => {
+      const match = pattern.exec(value)
+      return match !== null && (kind === 'decimal' || Number(match[1]) !== Number(match[2]))
+    }
+    const open = isOpen ? columns.filter(({ values }) => values.some(isTwoWay)) : []
+    const by = given[kind] !== undefined ? 'chosen' : PROOFS[found[kind]] ? 'file' : null
+    const proof = PROOFS[found[kind]]
+    // RE2 writes \x{a0} where JavaScript writes \u{a0}.
+    const settled = by === 'file' && proof ? new RegExp(proof.replaceAll('\\x{', '\\u{'), 'u') : undefined
+    const values = columns.flatMap((column) => column.values)
+    return {
+      found: given[kind] ?? found[kind],
+      by,
+      proof: (settled && values.find((value) => settled.test(value))) ?? null,
+      ambiguous: await linesWith(file, head, open, twoWays, kind === 'dates'),
+      examples: [...new Set(open.flatMap((column) => column.values.filter(isTwoWay)))].slice(
+        0,
+        MAX_STYLE_EXAMPLES,
+      ),
+      columns: open.map(({ header }) => header),
+    }
+  }
+  return {
+    delimiter: file.delimiter,
+    sheet: file.sheet ?? null,
+    sheets: [...(file.sheets ?? [])],
+    above_header: file.preamble.slice(0, MAX_FIRST_LINES),
+    first_lines: await firstLines(file, head),
+    decimal: await style('decimal', columnsOf(NUMBER_TYPES)),
+    dates: await style('dates', columnsOf(DATE_TYPES)),
+  }
+}
+
+/** What settles each style: a value that only it can have written. */
+const PROOFS: Partial<Record<string, string>> = {
+  dot: UNAMBIGUOUS.dot,
+  comma: UNAMBIGUOUS.comma,
+  dmy: DAY_FIRST,
+  mdy: MONTH_FIRST,
+}
+
+async function stylesOfFile(request: {
+  dataset: Dataset
+  platform: string
+  map: HeaderMap
+  file: NormalisedFile
+  head: boolean
+}): Promise<Styles> {
+  const { file, head, ...declared } = request
+  if (file.chunks.length === 0) return { decimal: 'unknown', dates: 'unknown' }
+  const upload = { workspace_id: '', client_id: null, upload_id: '' }
+  const [evidence] = await queryDuck<Evidence>(profileSql({ ...declared, upload }, wholeLines(file, head)))
+  return stylesOf(evidence!, file.delimiter)
+}
+
+async function linesWith(
+  file: NormalisedFile,
+  head: boolean,
+  columns: readonly ColumnSample[],
+  pattern: string,
+  isDate: boolean,
+): Promise<number> {
+  if (columns.length === 0) return 0
+  const part = (column: number, group: number) =>
+    `regexp_extract(c${column}, ${text(pattern)}, ${group})::integer`
+  const conditions = columns.map(({ column }) =>
+    isDate
+      ? `(CASE WHEN regexp_matches(c${column}, ${text(pattern)}) THEN ${part(column, 1)} <> ${part(column, 2)} ELSE false END)`
+      : `regexp_matches(c${column}, ${text(pattern)})`,
+  )
+  const [row] = await queryDuck<{ lines: number | string }>(
+    `SELECT count(*) AS lines FROM ${wholeLines(file, head)} WHERE ${conditions.join(' OR ')}`,
+  )
+  return Number(row?.lines ?? 0)
+}
+
+async function firstLines(
+  file: NormalisedFile,
+  head: boolean,
+): Promise<MappingPreview['file']['first_lines']> {
+  if (file.chunks.length === 0) return []
+  const names = file.headers.map((_, column) => `c${column}`)
+  const rows = await queryDuck<Record<string, string | null> & { line: string }>(
+    `SELECT line, ${names.join(', ')} FROM ${wholeLines(file, head)} ORDER BY line LIMIT ${MAX_FIRST_LINES}`,
+  )
+  return rows.map((row) => ({
+    line: Number(row.line),
+    cells: names.map((name) => row[name]?.slice(0, MAX_EXAMPLE_LENGTH) ?? null),
+  }))
 }
 
 // Samples: the first lines of the file, column by column.
@@ -445,7 +588,7 @@ function isFoundInFile(dataset: Dataset, map: HeaderMap, { lookup }: Field): boo
   )
 }
 
-async function distinctValues(
+export async function distinctValues(
   file: NormalisedFile,
   column: number,
   head: boolean,

@@ -10,6 +10,7 @@ import {
   type FileNote,
   findHeader,
   headerNames,
+  headerPlace,
   looksLikeHeader,
   trailingBlanks,
   unreadable,
@@ -34,6 +35,7 @@ export interface Dialect extends Marks {
 interface DialectOptions {
   delimiter?: string | undefined
   columns?: readonly string[] | undefined
+  headerLine?: number | undefined
   knowsHeader?: ((name: string) => boolean) | undefined
 }
 
@@ -59,7 +61,7 @@ export function findDialect(sample: Buffer, whole: boolean, options: DialectOpti
   const best = (marks: Omit<Marks, 'delimiter'>): DialectCandidate =>
     (asked ? [asked] : DELIMITERS)
       .map((delimiter) => ({ ...marks, delimiter: delimiter.charCodeAt(0) }))
-      .map((tried) => rate(tried, readRecords(sample, whole, tried, start), knows))
+      .map((tried) => rate(tried, readRecords(sample, whole, tried, start), knows, options.headerLine))
       .reduce((a, b) => (compare(b.score, a.score) > 0 ? b : a))
   let reading = best({ quote: QUOTE, escapedBy: QUOTE })
   const flawed = (records: Placed[]) => records.some(({ flaw }) => isQuoteFlaw(flaw))
@@ -72,7 +74,7 @@ export function findDialect(sample: Buffer, whole: boolean, options: DialectOpti
       reading = apostrophes
   }
   return options.columns === undefined
-    ? dialectOf(reading, sample, knows)
+    ? dialectOf(reading, sample, knows, options.headerLine !== undefined)
     : namedDialect(reading, options.columns, start)
 }
 
@@ -103,8 +105,13 @@ function readRecords(
 }
 
 /** Better readings know more headers, have a header that looks like one, and records of one width, a large one. */
-function rate(marks: Marks, records: Placed[], knows: (name: string) => boolean): DialectCandidate {
-  const { header, known } = findHeader(records, knows)
+function rate(
+  marks: Marks,
+  records: Placed[],
+  knows: (name: string) => boolean,
+  line?: number,
+): DialectCandidate {
+  const { header, known } = findHeader(records, knows, headerPlace(records, line))
   const width = usualWidth(records)
   const fit = records.filter((record) => record.fields.length === width).length / Math.max(records.length, 1)
   const looksRight = header >= 0 && fit > 0.5 && looksLikeHeader(records[header]!) ? 1 : 0
@@ -138,7 +145,12 @@ function hasQuotedColumn({ records, header }: DialectCandidate): boolean {
   })
 }
 
-function dialectOf(reading: DialectCandidate, sample: Buffer, knows: (name: string) => boolean): Dialect {
+function dialectOf(
+  reading: DialectCandidate,
+  sample: Buffer,
+  knows: (name: string) => boolean,
+  isGiven: boolean,
+): Dialect {
   const { delimiter, quote, escapedBy, records } = reading
   const header = records[reading.header]
   const above = records.slice(0, Math.max(reading.header, 0))
@@ -150,7 +162,7 @@ function dialectOf(reading: DialectCandidate, sample: Buffer, knows: (name: stri
   const sound = rows.filter(({ flaw }) => !flaw)
   const raw = header.fields.map((field) => field.trim())
   const isKnown = reading.known >= 2 || (reading.known === 1 && raw.length === 1)
-  if (!isKnown && isData(raw, sound)) {
+  if (!isGiven && !isKnown && isData(raw, sound)) {
     const names = above.at(-1)
     if (names && names.fields.length > 1 && names.fields.length === raw.length - 1 && looksLikeHeader(names))
       throw shortHeader(names.line, names.fields.length, raw.length)
@@ -182,7 +194,7 @@ function dialectOf(reading: DialectCandidate, sample: Buffer, knows: (name: stri
       ...otherQuotesNote(header, String.fromCharCode(quote)),
       ...(columns === 1 && !knows(headers[0]!) ? oneColumnNote(records) : []),
       ...(columns > 1 && !isKnown ? unevenNote(records, String.fromCharCode(delimiter)) : []),
-      ...(isKnown ? [] : likeHeaderNote(above, header, columns)),
+      ...(isKnown || isGiven ? [] : likeHeaderNote(above, header, columns)),
     ],
   }
 }

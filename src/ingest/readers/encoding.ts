@@ -252,6 +252,7 @@ export async function requireUtf8(
     {
       guesses: shown.length > 0 ? ` It may be ${shown.join('; or ')}` : '',
       encodings: guesses.map(({ encoding }) => encoding),
+      likely: guesses,
     },
     guesses[0] && {
       hint: `Export it again as UTF-8. Or, if the values above read right, name the encoding: \`--encoding ${guesses[0].encoding}\` (\`encoding\` in the API).`,

@@ -14,6 +14,8 @@ export interface ReadOptions {
   delimiter?: string
   /** Names of the columns of a CSV that has no header. */
   columns?: readonly string[]
+  /** The line of the header; else it is found. */
+  headerLine?: number
   /** Of an xlsx; else the first one with data. */
   sheet?: string
   /** True for a header name the dataset knows: finds the header under title lines. */
@@ -45,6 +47,9 @@ export interface NormalisedFile {
   /** As found, for people. */
   encoding: string
   delimiter: string | null
+  /** Of a workbook: the sheet that was read, and all that it has. */
+  sheet?: string
+  sheets?: readonly string[]
   /** Title and date lines above the header. */
   preamble: { line: number; text: string }[]
   headerLine: number
@@ -206,7 +211,12 @@ const MAX_PREAMBLE_LINES = 30
 export function findHeader(
   records: HeaderCandidate[],
   knows: (name: string) => boolean = () => false,
+  place?: number,
 ): { header: number; known: number } {
+  if (place !== undefined) {
+    const fields = records[place]?.fields ?? []
+    return { header: place, known: fields.filter((field) => knows(field.trim())).length }
+  }
   const first = records.slice(0, MAX_PREAMBLE_LINES + 1)
   const known = first.map(({ fields }) => fields.filter((field) => knows(field.trim())).length)
   const most = Math.max(0, ...known)
@@ -221,6 +231,19 @@ export function findHeader(
   const named = first.findIndex((record) => wide(record) && looksLikeHeader(record))
   if (named >= 0) return { header: named, known: most }
   return { header: first.findIndex((record) => wide(record) && isReadable(record)), known: most }
+}
+
+/** The place of the line that somebody says is the header. */
+export function headerPlace(
+  records: readonly { line: number }[],
+  line: number | undefined,
+): number | undefined {
+  if (line === undefined) return undefined
+  const place = records.findIndex((record) => record.line === line)
+  if (place >= 0) return place
+  throw new StagedoorError('argument_invalid', {
+    reason: `Line ${line} cannot be the header: it is empty, or further down than the first ${records.length} lines`,
+  })
 }
 
 /** Of the records that have several fields, most have this many. */

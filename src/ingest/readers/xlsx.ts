@@ -14,6 +14,7 @@ import {
   type FileNote,
   findHeader,
   headerNames,
+  headerPlace,
   MAX_COLUMNS,
   type NormalisedFile,
   type ReadOptions,
@@ -97,6 +98,8 @@ async function normaliseSheet(reading: SheetReading): Promise<NormalisedFile | u
     format: 'xlsx',
     encoding: `Excel workbook, sheet “${sheet.name}”`,
     delimiter: null,
+    sheet: sheet.name,
+    sheets: workbook.sheets.map(({ name }) => name),
     preamble: head.preamble,
     headerLine: head.line,
     headers: head.headers,
@@ -115,15 +118,15 @@ interface Head {
   rows: number
 }
 
-function findHead(rows: SheetRow[], { knowsHeader, columns }: ReadOptions): Head | undefined {
+function findHead(rows: SheetRow[], { knowsHeader, columns, headerLine }: ReadOptions): Head | undefined {
   if (columns) return { headers: [...columns], unnamed: 0, line: 0, preamble: [], rows: 0 }
   const filled = rows
     .slice(0, ROWS_LOOKED_AT)
     .map((row) => ({ ...row, fields: withoutTrailingBlanks(row.fields) }))
-  const { header, known } = findHeader(filled, knowsHeader)
+  const { header, known } = findHeader(filled, knowsHeader, headerPlace(filled, headerLine))
   const found = filled[header]
   if (!found) return undefined
-  if (known < 2 && isData(found.fields, filled.slice(header + 1)))
+  if (headerLine === undefined && known < 2 && isData(found.fields, filled.slice(header + 1)))
     throw withoutHeader(found.line, found.fields)
   return {
     headers: headerNames(found.fields),

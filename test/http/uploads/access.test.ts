@@ -14,6 +14,7 @@ const routes = (): [method: string, path: string, body?: object][] => [
   ['GET', `/uploads/${id}/rows`],
   ['PATCH', `/uploads/${id}/rows`, { rows: [{ line: 2, values: { 'Ad name': 'Mine' } }] }],
   ['GET', `/uploads/${id}/problems`],
+  ['GET', `/uploads/${id}/reading`],
   ['POST', `/uploads/${id}/corrections`],
   ['GET', `/uploads/${id}/problems.csv`],
   ['POST', `/uploads/${id}/plan`, { on_invalid: 'skip' }],

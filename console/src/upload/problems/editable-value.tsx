@@ -1,15 +1,15 @@
-import { type KeyboardEvent, useState } from 'react'
+import type { KeyboardEvent } from 'react'
 import { isBlock } from '../rows/block.ts'
 
 interface Props {
   readonly label: string
   readonly value: string
-  /** What was typed here before, if it was not saved. */
+  /** What was edited here and not saved. */
   readonly draft: string | undefined
   readonly wrong: boolean
   readonly saving: boolean
-  /** Called with every change; undefined: it is the original value again. */
-  keep(draft: string | undefined): void
+  /** Called with every change. */
+  keep(text: string): void
   save(text: string): void
   /** More than one cell was pasted. */
   pasteBlock(text: string): void
@@ -17,26 +17,14 @@ interface Props {
 
 /** An editable cell: Enter saves, Escape reverts, leaving it keeps the draft. */
 export function EditableValue({ label, value, draft, wrong, saving, keep, save, pasteBlock }: Props) {
-  const [text, setText] = useState(draft ?? value)
-  const [before, setBefore] = useState(value)
+  const text = draft ?? value
   const changed = text !== value
-
-  // Corrected elsewhere on the page: who has typed nothing here sees what it is now.
-  if (before !== value) {
-    setBefore(value)
-    if (text === before) setText(value)
-  }
-
-  function type(typed: string) {
-    setText(typed)
-    keep(typed === value ? undefined : typed)
-  }
 
   function onKeyDown(event: KeyboardEvent) {
     if (event.key === 'Escape' && changed) {
       event.preventDefault()
       event.stopPropagation()
-      type(value)
+      keep(value)
     }
     if (event.key === 'Enter' && changed && !saving) {
       event.preventDefault()
@@ -55,7 +43,7 @@ export function EditableValue({ label, value, draft, wrong, saving, keep, save, 
         spellCheck={false}
         autoComplete="off"
         placeholder="empty"
-        onChange={(event) => type(event.target.value)}
+        onChange={(event) => keep(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const pasted = event.clipboardData.getData('text/plain')

@@ -1,6 +1,8 @@
+import type { StagedRow } from '../../api/upload-types.ts'
 import type { Column } from '../../grid/grid.tsx'
 import { count } from '../../parts/format.ts'
 import { OldNew } from '../../parts/old-new.tsx'
+import { useDraft } from './drafts.ts'
 import { EditableValue } from './editable-value.tsx'
 import { cellText, type ProblemLine } from './problem-lines.ts'
 import { useProblemsPanel } from './problems-panel.tsx'
@@ -75,7 +77,7 @@ function Where({ line }: { line: ProblemLine }) {
 }
 
 function Value({ line }: { line: ProblemLine }) {
-  const { may, saving, drafts, correct, editLine, pasteBlock } = useProblemsPanel()
+  const { may, editLine } = useProblemsPanel()
   if (line.kind === 'fixed') {
     const now = line.row.raw_payload[line.column] ?? ''
     return (
@@ -91,21 +93,27 @@ function Value({ line }: { line: ProblemLine }) {
       </button>
     )
   }
-  const value = cellText(row, problem)
-  if (!may) return <code>{value}</code>
-  const cell = `${row.row_number} ${column}`
+  if (!may) return <code>{cellText(row, problem)}</code>
+  // Rows move up when one above is corrected: a cell is itself by its line and column, not by its place.
+  return (
+    <CellValue key={`${row.row_number} ${column}`} row={row} column={column} wrong={line.kind === 'error'} />
+  )
+}
+
+function CellValue({ row, column, wrong }: { row: StagedRow; column: string; wrong: boolean }) {
+  const { upload, saving, drafts, correct, pasteBlock } = useProblemsPanel()
+  const draft = useDraft(upload, row.row_number, column)
+  const value = row.raw_payload[column] ?? ''
   return (
     <EditableValue
-      // Rows move up when one above is corrected: a cell is itself by its line and column, not by its place.
-      key={cell}
       label={`${column}, line ${row.row_number}`}
       value={value}
-      draft={drafts.get(row, column)}
-      keep={(text) => drafts.keep(row, column, text)}
-      wrong={line.kind === 'error'}
+      draft={draft?.text}
+      keep={(to) => drafts.type({ line: row.row_number, column, base: value, to })}
+      wrong={wrong}
       saving={saving.has(row.row_number)}
       pasteBlock={(text) => pasteBlock(text, row, column)}
-      save={(text) => correct({ row, values: { [column]: text === '' ? null : text } })}
+      save={(to) => correct({ line: row.row_number, cells: [{ column, from: draft?.base ?? value, to }] })}
     />
   )
 }

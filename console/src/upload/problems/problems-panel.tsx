@@ -8,6 +8,7 @@ import type { Correction } from './use-repairs.ts'
  * new components and lose what a person is typing.
  */
 export interface ProblemsPanel {
+  readonly upload: string
   readonly may: boolean
   /** Lines whose correction is on its way. */
   readonly saving: ReadonlySet<number>
@@ -29,6 +30,7 @@ export function useProblemsPanel(): ProblemsPanel {
 type Props = ProblemsPanel & { readonly children: ReactNode }
 
 export function ProblemsPanelProvider({
+  upload,
   may,
   saving,
   drafts,
@@ -38,8 +40,8 @@ export function ProblemsPanelProvider({
   children,
 }: Props) {
   const desk = useMemo(
-    () => ({ may, saving, drafts, correct, editLine, pasteBlock }),
-    [may, saving, drafts, correct, editLine, pasteBlock],
+    () => ({ upload, may, saving, drafts, correct, editLine, pasteBlock }),
+    [upload, may, saving, drafts, correct, editLine, pasteBlock],
   )
   return <ProblemsPanelContext value={desk}>{children}</ProblemsPanelContext>
 }

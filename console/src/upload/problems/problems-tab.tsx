@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
-import type { RepairedUpload, StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import type { LineFilter } from '../../api/uploads.ts'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { Chip } from '../../parts/chip.tsx'
@@ -8,15 +9,17 @@ import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
-import type { Paste } from '../rows/block.ts'
+import { CorrectionsDialog } from '../rows/corrections-dialog.tsx'
+import { EditBar, editKeys } from '../rows/edit-bar.tsx'
+import { ProblemFilters, useProblemKinds } from '../rows/line-filters.tsx'
 import { PasteDialog, type PasteStart } from '../rows/paste-dialog.tsx'
 import { ReplaceDialog } from '../rows/replace-dialog.tsx'
 import { invalidText } from '../state.ts'
-import { useDraftCount, useDrafts } from './drafts.ts'
+import { useDrafts } from './drafts.ts'
 import { FileNotes } from './file-notes.tsx'
 import { LineDialog } from './line-dialog.tsx'
 import { problemColumns } from './problem-columns.tsx'
-import { type ProblemLine, problemLines } from './problem-lines.ts'
+import { afterRepair, type ProblemLine, problemLines } from './problem-lines.ts'
 import { ProblemsPanelProvider } from './problems-panel.tsx'
 import { RepairNote } from './repair-note.tsx'
 import { type Correction, useRepairs } from './use-repairs.ts'
@@ -36,32 +39,34 @@ interface Props {
 export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const { api } = useSession()
   const [errorsOnly, setErrorsOnly] = useState((upload.invalid_count ?? 0) > 0)
+  const [only, setOnly] = useState<Only>(ANY)
   const [whole, setWhole] = useState<StagedRow>()
   const [replacing, setReplacing] = useState(false)
+  const [correcting, setCorrecting] = useState(false)
   const [pasting, setPasting] = useState<{ text: string; start: PasteStart }>()
-  // Grows when lines changed that nobody edited here: then they are read again.
+  // Grows when many lines changed: then they are read again.
   const [edition, setEdition] = useState(0)
   const [failure, setFailure] = useState<Failure>()
   const { upload_id: id, reading } = upload
   const leaf = reading?.layout.leaf
+  const filter = useMemo<LineFilter>(
+    () => ({ ...(errorsOnly ? { status: 'invalid' } : { problems: true }), ...only }),
+    [errorsOnly, only],
+  )
+  const shows = (line: ProblemLine) => showsLine(line, errorsOnly, only)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another edition is read from its beginning
   const read = useCallback(
     async (after: string | undefined) => {
-      const which = errorsOnly ? { status: 'invalid' } : { problems: true }
-      const page = await api.uploads.rows(id, { row_type: leaf, ...which, limit: PAGE, after })
-      const shown = page.rows.flatMap(problemLines).filter((line) => showsLine(line, errorsOnly))
-      return { rows: shown, next: page.next }
+      const page = await api.uploads.rows(id, { row_type: leaf, ...filter, limit: PAGE, after })
+      const lines = page.rows.flatMap(problemLines).filter((line) => showsLine(line, errorsOnly, only))
+      return { rows: lines, next: page.next }
     },
-    [api, id, leaf, errorsOnly, edition],
+    [api, id, leaf, filter, errorsOnly, only, edition],
   )
   const pages = usePages<ProblemLine>(read)
   const drafts = useDrafts(id)
-  const unsaved = useDraftCount(id)
-  const forget = (corrections: readonly Correction[]) => {
-    for (const { row, values } of corrections)
-      for (const column of Object.keys(values)) drafts.keep(row, column, undefined)
-  }
-  const repairs = useRepairs(upload, pages, take, forget, (line) => showsLine(line, errorsOnly))
+  const kinds = useProblemKinds(upload)
+  const repairs = useRepairs(upload, drafts, take, readAgain)
   const panel = useRef<HTMLDivElement>(null)
   useFirstCell(panel, toFirst, pages.begun && pages.count > 0)
   const { saving } = repairs
@@ -83,11 +88,25 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
     [gridColumns],
   )
 
-  function saveAll() {
-    const corrections = drafts
-      .all()
-      .map(({ row, column, text }) => ({ row, values: { [column]: text === '' ? null : text } }))
-    return repairs.correct(...byLine(corrections))
+  const { saveAll } = repairs
+
+  /** Corrected lines stay where they were, with what they are now; many are read again from the first. */
+  async function readAgain(corrections: readonly Correction[]) {
+    if (corrections.length > MAX_READ_AGAIN) return setEdition((now) => now + 1)
+    const rows = await Promise.all(
+      corrections.map(async ({ line }) => {
+        const page = await api.uploads.rows(id, { row_type: leaf, limit: 1, after: String(line - 1) })
+        return page.rows[0]
+      }),
+    )
+    for (const [index, row] of rows.entries()) {
+      if (!row) continue
+      const corrected = corrections[index]!.cells.map(({ column, from: old }) => ({ column, old }))
+      pages.replace(
+        (line) => line.row.row_number === row.row_number,
+        afterRepair(row, corrected).filter(shows),
+      )
+    }
   }
 
   // Not before the lines are there: what is read at the same time might show them as they were.
@@ -100,22 +119,6 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
       saved()
     })
   })
-
-  function replaced(after: RepairedUpload) {
-    setReplacing(false)
-    setFailure(undefined)
-    repairs.note(after, after.repair.lines)
-    take(after)
-    setEdition((now) => now + 1)
-  }
-
-  function pasted(after: RepairedUpload, { changed }: Paste) {
-    setPasting(undefined)
-    for (const { row, column } of drafts.all())
-      if (changed.some((cell) => cell.line === row.row_number && cell.column === column))
-        drafts.keep(row, column, undefined)
-    replaced(after)
-  }
 
   async function exportProblems() {
     setFailure(undefined)
@@ -130,7 +133,8 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const doubtful = upload.warning_count ?? 0
   const { text, open } = invalidText(upload)
   return (
-    <div ref={panel}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys for what the buttons in it do as well
+    <div ref={panel} onKeyDown={upload.may.repair.allowed ? editKeys(drafts, saveAll) : undefined}>
       <div className="filters">
         <Chip tone={wrong === 0 ? 'ok' : open ? 'bad' : 'stale'}>
           {wrong === 0 ? 'no invalid lines' : open ? counted(wrong, 'invalid line') : text}
@@ -149,20 +153,16 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
         {!upload.may.repair.allowed && upload.may.repair.why && (
           <span className="tiny">{upload.may.repair.why}</span>
         )}
-        {unsaved > 0 && upload.may.repair.allowed && (
-          <button
-            type="button"
-            className="button is-small is-next"
-            disabled={saving.size > 0}
-            onClick={saveAll}
-          >
-            Save {counted(unsaved, 'repair')}
-          </button>
-        )}
+        <ProblemFilters kinds={kinds} rule={only.rule} column={only.column} choose={setOnly} />
         {upload.may.repair.allowed && (
-          <button type="button" className="button is-small" onClick={() => setReplacing(true)}>
-            Replace in a column…
-          </button>
+          <>
+            <button type="button" className="button is-small" onClick={() => setReplacing(true)}>
+              Find and replace…
+            </button>
+            <button type="button" className="button is-small" onClick={() => setCorrecting(true)}>
+              Correct in a spreadsheet…
+            </button>
+          </>
         )}
         <button
           type="button"
@@ -173,10 +173,23 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
           Export with reasons
         </button>
       </div>
-      <RefusalNote failure={failure ?? repairs.failure} />
+      <RefusalNote failure={failure} />
+      <EditBar
+        upload={id}
+        drafts={drafts}
+        saving={saving.size > 0}
+        failure={repairs.failure}
+        refused={repairs.refused}
+        settle={(one) => {
+          repairs.settle(one)
+          setEdition((now) => now + 1)
+        }}
+        save={saveAll}
+      />
       <RepairNote repaired={repairs.repaired} saving={saving.size} />
       <FileNotes notes={upload.notes} />
       <ProblemsPanelProvider
+        upload={id}
         may={upload.may.repair.allowed}
         saving={saving}
         drafts={drafts}
@@ -198,8 +211,27 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
         <ReplaceDialog
           upload={id}
           columns={upload.columns}
+          start={{ which: 'text', column: only.column }}
+          filter={filter}
+          drafts={drafts}
           close={() => setReplacing(false)}
-          done={replaced}
+          done={(edits) => {
+            setReplacing(false)
+            drafts.edit(`replacing in ${counted(edits.length, 'cell')}`, edits)
+          }}
+        />
+      )}
+      {correcting && (
+        <CorrectionsDialog
+          upload={id}
+          fileName={upload.file_name}
+          filter={filter}
+          drafts={drafts}
+          done={(edits) => {
+            setCorrecting(false)
+            drafts.edit(`taking ${counted(edits.length, 'cell')} of a corrected file`, edits)
+          }}
+          close={() => setCorrecting(false)}
         />
       )}
       {pasting && (
@@ -208,7 +240,12 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
           columns={gridColumns}
           text={pasting.text}
           start={pasting.start}
-          done={pasted}
+          filter={NO_FILTER}
+          textOf={(row, column) => drafts.get(row.row_number, column)?.text ?? row.raw_payload[column] ?? ''}
+          done={(edits) => {
+            setPasting(undefined)
+            drafts.edit(`pasting ${counted(edits.length, 'cell')}`, edits)
+          }}
           close={() => setPasting(undefined)}
         />
       )}
@@ -219,7 +256,12 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
           close={() => setWhole(undefined)}
           save={(values) => {
             setWhole(undefined)
-            repairs.correct({ row: whole, values })
+            const cells = Object.entries(values).map(([column, to]) => ({
+              column,
+              from: whole.raw_payload[column] ?? '',
+              to: to ?? '',
+            }))
+            repairs.correct({ line: whole.row_number, cells })
           }}
         />
       )}
@@ -227,19 +269,22 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   )
 }
 
-/** The filter "invalid lines only" hides warnings, also those of an invalid line. */
-function showsLine(line: ProblemLine, errorsOnly: boolean): boolean {
-  return !errorsOnly || line.kind !== 'warning'
+const ANY: Only = { rule: undefined, column: undefined }
+const NO_FILTER = {}
+/** Each is read by itself. */
+const MAX_READ_AGAIN = 20
+
+/** The filter "invalid lines only" hides warnings, also those of an invalid line; those by rule and column hide all others. */
+function showsLine(line: ProblemLine, errorsOnly: boolean, { rule, column }: Only): boolean {
+  if (line.kind === 'fixed') return true
+  if (errorsOnly && line.kind === 'warning') return false
+  const { problem } = line
+  return (rule === undefined || problem.rule === rule) && (column === undefined || problem.column === column)
 }
 
-/** One correction for each line, whatever the number of its cells. */
-function byLine(corrections: readonly Correction[]): Correction[] {
-  const lines = new Map<number, Correction>()
-  for (const { row, values } of corrections) {
-    const before = lines.get(row.row_number)
-    lines.set(row.row_number, { row, values: { ...before?.values, ...values } })
-  }
-  return [...lines.values()]
+interface Only {
+  readonly rule: string | undefined
+  readonly column: string | undefined
 }
 
 /** Rows get their height when they are drawn, and the page moves with them: for so long the cell is kept in sight. */

@@ -75,6 +75,7 @@ export function planPaste(
   rows: readonly StagedRow[],
   columns: readonly GridColumn[],
   first: number,
+  textOf: (row: StagedRow, column: string) => string = (row, column) => row.raw_payload[column] ?? '',
 ): Paste {
   const changed: ChangedCell[] = []
   const takenIn: number[] = []
@@ -92,7 +93,7 @@ export function planPaste(
       else if (!(column.name in row.raw_payload))
         leave(`in line ${row.row_number}, which has no cell there. Edit the whole line under Problems`, cell)
       else {
-        const from = row.raw_payload[column.name] ?? ''
+        const from = textOf(row, column.name)
         if (from === cell) same += 1
         else changed.push({ line: row.row_number, column: column.name, from, to: cell })
       }

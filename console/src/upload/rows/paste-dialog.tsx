@@ -1,12 +1,14 @@
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
-import type { RepairedUpload, StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import type { LineFilter } from '../../api/uploads.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { count, counted } from '../../parts/format.ts'
-import { OldNew } from '../../parts/old-new.tsx'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
+import type { CellEdit } from '../problems/drafts.ts'
 import { type GridColumn, MAX_CELLS, type Paste, parseBlock, planPaste } from './block.ts'
+import { Changes } from './changes.tsx'
 
 export interface PasteStart {
   readonly line: number
@@ -19,20 +21,21 @@ interface Props {
   readonly columns: readonly GridColumn[]
   readonly text: string
   readonly start: PasteStart
-  /** Only lines with this status are pasted over, as the grid shows them. */
-  readonly status?: string | undefined
-  done(upload: RepairedUpload, paste: Paste): void
+  /** Only lines that the grid shows are pasted over. */
+  readonly filter: LineFilter
+  /** A cell with what is edited and not saved. */
+  textOf(row: StagedRow, column: string): string
+  done(edits: readonly CellEdit[]): void
   close(): void
 }
 
 const PAGE = 1000
-const MAX_SHOWN_CHANGES = 6
 const MAX_SHOWN_CELLS = 5
 /** A choice is settled before the lines are read. */
 const SETTLE_MS = 200
 
 /** A block from a spreadsheet over the lines of the file: what it changes and what does not fit, before anything is sent. */
-export function PasteDialog({ upload, columns, text: given, start, status, done, close }: Props) {
+export function PasteDialog({ upload, columns, text: given, start, filter, textOf, done, close }: Props) {
   const { api } = useSession()
   const { upload_id: id, reading } = upload
   const leaf = reading?.layout.leaf
@@ -41,7 +44,6 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
   const [column, setColumn] = useState(start.column)
   const [read, setRead] = useState<{ key: string; rows: readonly StagedRow[] }>()
   const [failure, setFailure] = useState<Failure>()
-  const [sending, setSending] = useState(false)
   const block = useMemo(() => parseBlock(text), [text])
   const first = /^\d+$/.test(line.trim()) ? Number(line) : Number.NaN
   // More lines than cells can be corrected at once are not worth reading.
@@ -57,7 +59,7 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
         let after: string | undefined = String(Math.max(0, first - 1))
         while (wanted && rows.length < needed && after !== undefined) {
           const limit = Math.min(PAGE, needed - rows.length)
-          const page = await api.uploads.rows(id, { row_type: leaf, status, limit, after })
+          const page = await api.uploads.rows(id, { row_type: leaf, ...filter, limit, after })
           rows.push(...page.rows)
           after = page.next === null ? undefined : String(page.next)
         }
@@ -72,26 +74,28 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
       wanted = false
       clearTimeout(timer)
     }
-  }, [api, id, leaf, status, key, first, needed])
+  }, [api, id, leaf, filter, key, first, needed])
 
   const rows = read !== undefined && read.key === key ? read.rows : undefined
   const paste = useMemo(
-    () => (rows === undefined ? undefined : planPaste(block, rows, columns, column)),
-    [block, rows, columns, column],
+    () => (rows === undefined ? undefined : planPaste(block, rows, columns, column, textOf)),
+    [block, rows, columns, column, textOf],
   )
+  const filtered = Object.values(filter).some((value) => value !== undefined)
   const tooMany = (paste?.changed.length ?? 0) > MAX_CELLS
 
-  async function submit(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault()
-    if (paste === undefined || paste.changed.length === 0 || tooMany) return
-    setSending(true)
-    setFailure(undefined)
-    try {
-      done(await api.uploads.repair(id, [...paste.corrections]), paste)
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setSending(false)
-    }
+    if (paste === undefined || rows === undefined || paste.changed.length === 0 || tooMany) return
+    const stored = new Map(rows.map((row) => [row.row_number, row.raw_payload]))
+    done(
+      paste.changed.map(({ line, column: name, to }) => ({
+        line,
+        column: name,
+        base: stored.get(line)?.[name] ?? '',
+        to,
+      })),
+    )
   }
 
   return (
@@ -99,7 +103,7 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
       <form onSubmit={submit} className="dialog-form paste-form">
         <p className="muted">
           Copy cells in a spreadsheet and paste them here or over a cell of the grid. Nothing changes before
-          you say so below.
+          you say so below, and nothing is stored before you save.
         </p>
         <label className="choice">
           <span>Block</span>
@@ -108,7 +112,6 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
             rows={Math.min(6, Math.max(3, block.length))}
             value={text}
             spellCheck={false}
-            readOnly={sending}
             onChange={(event) => setText(event.target.value)}
           />
         </label>
@@ -120,17 +123,12 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
               inputMode="numeric"
               autoComplete="off"
               value={line}
-              readOnly={sending}
               onChange={(event) => setLine(event.target.value)}
             />
           </label>
           <label className="choice">
             <span>From column</span>
-            <select
-              value={column}
-              disabled={sending}
-              onChange={(event) => setColumn(Number(event.target.value))}
-            >
+            <select value={column} onChange={(event) => setColumn(Number(event.target.value))}>
               {columns.map(({ name, readOnly }, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
                 <option key={index} value={index}>
@@ -149,7 +147,7 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
             The line must be a number.
           </p>
         ) : (
-          <Preview paste={paste} rows={rows} first={first} status={status} tooMany={tooMany} />
+          <Preview paste={paste} rows={rows} first={first} filtered={filtered} tooMany={tooMany} />
         )}
         <RefusalNote failure={failure} />
         <div className="dialog-foot">
@@ -159,11 +157,9 @@ export function PasteDialog({ upload, columns, text: given, start, status, done,
           <button
             type="submit"
             className="button is-next"
-            disabled={sending || tooMany || !paste || paste.changed.length === 0}
+            disabled={tooMany || !paste || paste.changed.length === 0}
           >
-            {sending
-              ? 'Checking…'
-              : `Change ${counted(paste?.changed.length ?? 0, 'cell')} and check ${paste?.corrections.length === 1 ? 'the line' : 'the lines'}`}
+            Change {counted(paste?.changed.length ?? 0, 'cell')}
           </button>
         </div>
       </form>
@@ -175,11 +171,11 @@ interface PreviewProps {
   readonly paste: Paste | undefined
   readonly rows: readonly StagedRow[] | undefined
   readonly first: number
-  readonly status: string | undefined
+  readonly filtered: boolean
   readonly tooMany: boolean
 }
 
-function Preview({ paste, rows, first, status, tooMany }: PreviewProps) {
+function Preview({ paste, rows, first, filtered, tooMany }: PreviewProps) {
   if (paste === undefined || rows === undefined)
     return (
       <p className="muted" role="status">
@@ -202,34 +198,18 @@ function Preview({ paste, rows, first, status, tooMany }: PreviewProps) {
       </p>
       {begins !== undefined && begins !== first && (
         <p className="is-doubtful">
-          Line {count(first)} is not among {status === undefined ? 'the lines' : `the ${status} lines`}: the
-          block begins at line {count(begins)}.
+          Line {count(first)} is not among the lines{filtered ? ' that are shown' : ''}: the block begins at
+          line {count(begins)}.
         </p>
       )}
-      {status !== undefined && (
-        <p className="muted">Only {status} lines are pasted over, as the grid shows them.</p>
-      )}
+      {filtered && <p className="muted">Only lines that the filter shows are pasted over.</p>}
       {tooMany && (
         <p className="is-wrong" role="alert">
           At most {count(MAX_CELLS)} cells can be changed at once. Paste the block in parts, or upload a
           corrected file.
         </p>
       )}
-      {changed.length > 0 && (
-        <ul className="paste-changes">
-          {changed.slice(0, MAX_SHOWN_CHANGES).map(({ line, column, from, to }) => (
-            <li key={`${line} ${column}`}>
-              <span className="muted">
-                Line {count(line)}, {column}:
-              </span>{' '}
-              <OldNew old={from === '' ? 'empty' : from} now={to === '' ? 'empty' : to} />
-            </li>
-          ))}
-          {changed.length > MAX_SHOWN_CHANGES && (
-            <li className="tiny">and {counted(changed.length - MAX_SHOWN_CHANGES, 'more cell')}</li>
-          )}
-        </ul>
-      )}
+      <Changes changes={changed} />
       {takenIn.length > 0 && (
         <p className="is-doubtful">
           {takenIn.length === 1 ? `Line ${count(takenIn[0]!)} was` : `${count(takenIn.length)} lines were`}{' '}

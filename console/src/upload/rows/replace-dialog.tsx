@@ -1,55 +1,82 @@
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import { asFailure, type Failure } from '../../api/failure.ts'
-import type { RepairedUpload } from '../../api/upload-types.ts'
-import type { ColumnEdit } from '../../api/uploads.ts'
+import type { CellChange } from '../../api/upload-types.ts'
+import type { ColumnEdit, LineFilter } from '../../api/uploads.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { counted } from '../../parts/format.ts'
+import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
+import type { CellEdit, Drafts } from '../problems/drafts.ts'
+import { MAX_CELLS } from './block.ts'
+import { Changes, editsOf, unsavedCells } from './changes.tsx'
+
+export interface ReplaceStart {
+  readonly column?: string | undefined
+  readonly which: Which
+  readonly from?: string
+  readonly to?: string
+}
 
 interface Props {
   readonly upload: string
   /** Of the file, in its order. */
   readonly columns: readonly string[]
-  /** What is filled in at first. */
-  readonly column?: string | undefined
-  readonly from?: string | undefined
-  done(upload: RepairedUpload): void
+  readonly start: ReplaceStart
+  /** The lines that the grid shows. */
+  readonly filter: LineFilter
+  readonly drafts: Drafts
+  done(edits: readonly CellEdit[], which: Which): void
   close(): void
 }
 
-type Which = 'text' | 'empty' | 'all'
+type Which = 'part' | 'text' | 'empty' | 'all'
 
+/** In the select: every column of the file. */
+const EVERY = ''
+/** As many edits as one call takes. */
+const MAX_COLUMNS = 100
 /** Typing is settled before the cells are counted. */
 const SETTLE_MS = 250
 
-/** One text of a column replaced by another, its empty cells filled, or all of them. */
-export function ReplaceDialog({ upload, columns, column: given, from: shown, done, close }: Props) {
+/** A text of a column, or of all, replaced by another; its empty cells filled; or all cells of the lines that are shown. */
+export function ReplaceDialog({ upload, columns, start, filter, drafts, done, close }: Props) {
   const { api } = useSession()
-  const [column, setColumn] = useState(given ?? columns[0] ?? '')
-  const [which, setWhich] = useState<Which>(shown === '' ? 'empty' : 'text')
-  const [from, setFrom] = useState(shown ?? '')
-  const [to, setTo] = useState('')
-  const [found, setFound] = useState<{ key: string; cells: number }>()
+  const [column, setColumn] = useState(
+    start.column ?? (start.which === 'part' ? EVERY : (columns[0] ?? EVERY)),
+  )
+  const [which, setWhich] = useState<Which>(start.which)
+  const [from, setFrom] = useState(start.from ?? '')
+  const [to, setTo] = useState(start.to ?? '')
+  const filtered = Object.values(filter).some((value) => value !== undefined)
+  const [shownOnly, setShownOnly] = useState(filtered)
+  const [found, setFound] = useState<{ key: string; changes: readonly CellChange[] }>()
   const [failure, setFailure] = useState<Failure>()
-  const [sending, setSending] = useState(false)
-  const isComplete = which === 'text' ? from !== '' && from !== to : which === 'empty' ? to !== '' : true
-  const edit: ColumnEdit = {
-    column,
-    ...(which !== 'all' && { from: which === 'empty' ? null : from }),
-    to: to === '' ? null : to,
-  }
-  const key = isComplete ? JSON.stringify(edit) : undefined
+  const isFind = which === 'text' || which === 'part'
+  const isComplete = isFind ? from !== '' && from !== to : which === 'empty' ? to !== '' : true
+  const edits = useMemo(
+    () =>
+      (column === EVERY ? columns.slice(0, MAX_COLUMNS) : [column]).map(
+        (name): ColumnEdit => ({
+          column: name,
+          ...(which !== 'all' && { from: which === 'empty' ? null : from }),
+          to: to === '' ? null : to,
+          ...(which === 'part' && { match: 'part' }),
+          ...(shownOnly && filtered && { where: filter }),
+        }),
+      ),
+    [column, columns, which, from, to, shownOnly, filtered, filter],
+  )
+  const key = isComplete ? JSON.stringify(edits) : undefined
 
   useEffect(() => {
     if (key === undefined) return
     let wanted = true
     const timer = setTimeout(() => {
-      api.uploads.replaceInColumn(upload, JSON.parse(key), true).then(
-        ({ repair }) => {
+      api.uploads.previewEdits(upload, JSON.parse(key), unsavedCells(drafts)).then(
+        (changes) => {
           if (!wanted) return
           setFailure(undefined)
-          setFound({ key, cells: repair.cells })
+          setFound({ key, changes })
         },
         (thrown) => wanted && setFailure(asFailure(thrown)),
       )
@@ -58,30 +85,26 @@ export function ReplaceDialog({ upload, columns, column: given, from: shown, don
       wanted = false
       clearTimeout(timer)
     }
-  }, [api, upload, key])
-  const cells = found !== undefined && found.key === key ? found.cells : undefined
+  }, [api, upload, drafts, key])
+  const changes = found !== undefined && found.key === key ? found.changes : undefined
 
-  async function submit(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault()
-    if (cells === undefined || cells === 0) return
-    setSending(true)
-    try {
-      done(await api.uploads.replaceInColumn(upload, edit))
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setSending(false)
-    }
+    if (changes === undefined || changes.length === 0) return
+    done(editsOf(changes, drafts), which)
   }
 
   return (
-    <Dialog title="Replace in a column" close={close}>
+    <Dialog title="Find and replace" close={close}>
       <form onSubmit={submit} className="dialog-form">
         <p className="muted">
-          In all lines of the file. The lines are checked again, and the plan is updated.
+          In {shownOnly && filtered ? 'all lines that the filter shows' : 'all lines of the file'}, also those
+          that are not loaded yet. Nothing is stored before you save.
         </p>
         <label className="choice">
           <span>Column</span>
-          <select value={column} disabled={sending} onChange={(event) => setColumn(event.target.value)}>
+          <select value={column} onChange={(event) => setColumn(event.target.value)}>
+            <option value={EVERY}>All columns</option>
             {columns.map((header) => (
               <option key={header}>{header}</option>
             ))}
@@ -89,60 +112,79 @@ export function ReplaceDialog({ upload, columns, column: given, from: shown, don
         </label>
         <label className="choice">
           <span>Which cells</span>
-          <select
-            value={which}
-            disabled={sending}
-            onChange={(event) => setWhich(event.target.value as Which)}
-          >
+          <select value={which} onChange={(event) => setWhich(event.target.value as Which)}>
+            <option value="part">Cells that contain this text</option>
             <option value="text">Cells with exactly this text</option>
             <option value="empty">Empty cells</option>
             <option value="all">All cells</option>
           </select>
         </label>
-        {which === 'text' && (
+        {isFind && (
           <label className="choice">
-            <span>Text</span>
+            <span>Find</span>
             <input
               className="mono"
               value={from}
               spellCheck={false}
-              readOnly={sending}
               onChange={(event) => setFrom(event.target.value)}
             />
           </label>
         )}
         <label className="choice">
-          <span>{which === 'empty' ? 'Fill with' : 'Replace by (nothing: empty cells)'}</span>
+          <span>
+            {isFind ? 'Replace by (nothing: it is deleted)' : which === 'empty' ? 'Fill with' : 'Set to'}
+          </span>
           <input
             className="mono"
             value={to}
             spellCheck={false}
-            readOnly={sending}
             onChange={(event) => setTo(event.target.value)}
           />
         </label>
+        {filtered && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={shownOnly}
+              onChange={(event) => setShownOnly(event.target.checked)}
+            />{' '}
+            Only lines that the filter shows
+          </label>
+        )}
+        {column === EVERY && columns.length > MAX_COLUMNS && (
+          <p className="is-doubtful">
+            Only the first {MAX_COLUMNS} of {count(columns.length)} columns are searched at once.
+          </p>
+        )}
         <p role="status">
           {!isComplete ? (
             <span className="muted">
-              {which === 'text' ? 'Give the text, and another one for it.' : 'Give the text that they get.'}
+              {isFind ? 'Give the text, and another one for it.' : 'Give the text that they get.'}
             </span>
-          ) : cells === undefined ? (
+          ) : changes === undefined ? (
             <span className="muted">{failure ? '' : 'Counting the cells…'}</span>
-          ) : cells === 0 ? (
+          ) : changes.length === 0 ? (
             <b>No cell changes.</b>
           ) : (
             <b>
-              {counted(cells, 'cell')} {cells === 1 ? 'changes' : 'change'}.
+              {counted(changes.length, 'cell')} in{' '}
+              {counted(new Set(changes.map(({ line }) => line)).size, 'line')}{' '}
+              {changes.length === 1 ? 'changes' : 'change'}.
             </b>
           )}
         </p>
+        {changes !== undefined && <Changes changes={changes} />}
         <RefusalNote failure={failure} />
         <div className="dialog-foot">
           <button type="button" className="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="button is-next" disabled={sending || !cells}>
-            {sending ? 'Checking…' : 'Replace and check these lines'}
+          <button
+            type="submit"
+            className="button is-next"
+            disabled={!changes || changes.length === 0 || changes.length > MAX_CELLS}
+          >
+            Change {counted(changes?.length ?? 0, 'cell')}
           </button>
         </div>
       </form>

@@ -1,17 +1,23 @@
-import { type FormEvent, useCallback, useMemo, useRef, useState } from 'react'
-import type { LineProblem, RepairedUpload, StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import { type FormEvent, type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { StagedRow, UploadDetail } from '../../api/upload-types.ts'
+import type { LineFilter } from '../../api/uploads.ts'
 import { useSearchKey } from '../../frame/search-key.ts'
-import type { Cell as GridCell } from '../../grid/active-cell.ts'
-import { type Column, Grid } from '../../grid/grid.tsx'
+import type { Cell as GridCell, Range } from '../../grid/active-cell.ts'
+import { type Column, Grid, type GridHandle } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { count, counted } from '../../parts/format.ts'
 import { useSession } from '../../session/session.tsx'
+import { type CellEdit, useDrafts } from '../problems/drafts.ts'
 import { RepairNote } from '../problems/repair-note.tsx'
-import type { Repaired } from '../problems/use-repairs.ts'
-import type { GridColumn, Paste } from './block.ts'
+import { type Correction, useRepairs } from '../problems/use-repairs.ts'
+import { type GridColumn, isBlock } from './block.ts'
+import { CorrectionsDialog } from './corrections-dialog.tsx'
+import { EditBar, editKeys } from './edit-bar.tsx'
+import { EditedCell, type OpenCell, RowsEditing } from './edited-cell.tsx'
+import { ProblemFilters, useProblemKinds } from './line-filters.tsx'
 import { PasteDialog, type PasteStart } from './paste-dialog.tsx'
-import { ReplaceDialog } from './replace-dialog.tsx'
+import { ReplaceDialog, type ReplaceStart } from './replace-dialog.tsx'
 
 const PAGE = 500
 
@@ -22,10 +28,10 @@ const VERDICTS: Record<StagedRow['validation_status'], { tone: Tone; word: strin
   pending: { tone: 'work', word: 'pending' },
 }
 
-/** Every line as it stands in the file. Its cells are repaired by a block from a spreadsheet, or column by column. */
+/** Every line as it stands in the file, each of its cells editable: typed, filled, pasted, replaced, or from a corrected file. */
 export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: UploadDetail): void }) {
   const { api } = useSession()
-  const [status, setStatus] = useState<string>()
+  const [filter, setFilter] = useState<LineFilter>({})
   const [from, setFrom] = useState<number>()
   // Grows when lines changed that are not read again in place.
   const [edition, setEdition] = useState(0)
@@ -37,84 +43,217 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
     (after: string | undefined) =>
       api.uploads.rows(id, {
         row_type: leaf,
-        status,
+        ...filter,
         limit: PAGE,
         after: after ?? (from === undefined ? undefined : String(Math.max(0, from - 1))),
       }),
-    [api, id, leaf, status, from, edition],
+    [api, id, leaf, filter, from, edition],
   )
   const pages = usePages(read)
+  const drafts = useDrafts(id)
+  const kinds = useProblemKinds(upload)
+  const repairs = useRepairs(upload, drafts, take, readAgain)
   const columns = useMemo(() => rowColumns(names), [names])
   const gridColumns = useMemo(
     () => [...READ_ONLY, ...names.map((name) => ({ name, readOnly: false }))],
     [names],
   )
+  const grid = useRef<GridHandle>(null)
   const active = useRef<GridCell>({ row: 0, column: 0 })
+  const range = useRef<Range>({ from: active.current, to: active.current })
+  const [open, setOpen] = useState<OpenCell>()
   const [pasting, setPasting] = useState<{ text: string; start: PasteStart }>()
-  const [replacing, setReplacing] = useState<{ column: string | undefined; from: string | undefined }>()
-  const [repaired, setRepaired] = useState<Repaired>()
-  const [refused, setRefused] = useState(false)
+  const [replacing, setReplacing] = useState<ReplaceStart>()
+  const [correcting, setCorrecting] = useState(false)
+  const [refused, setRefused] = useState('')
   const { allowed, why } = upload.may.repair
 
-  function goToLine(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    const line = Number(new FormData(event.currentTarget).get('line'))
-    setFrom(Number.isInteger(line) && line > 0 ? line : undefined)
-  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change of the question that matters
+  useEffect(() => grid.current?.top(), [filter, from])
 
-  function paste(text: string, { row, column }: GridCell) {
-    setRefused(!allowed)
-    if (!allowed) return
-    const line = pages.at(row)?.row_number ?? from ?? 1
-    setPasting({ text, start: { line, column } })
-  }
+  const textOf = useCallback(
+    (row: StagedRow, column: string) =>
+      drafts.get(row.row_number, column)?.text ?? row.raw_payload[column] ?? '',
+    [drafts],
+  )
 
-  /** The column and the text of the cell that somebody stands on. */
-  function replace() {
-    const { row, column } = active.current
-    const name = gridColumns[column]
-    if (name === undefined || name.readOnly) return setReplacing({ column: undefined, from: undefined })
-    setReplacing({ column: name.name, from: pages.at(row)?.raw_payload[name.name] ?? '' })
-  }
-
-  async function pasted(after: RepairedUpload, { corrections }: Paste) {
-    setPasting(undefined)
-    setRepaired({ before: upload, after, lines: corrections.length, line: corrections[0]?.line })
-    take(after)
+  /** In place, where that is one page: otherwise one would stand at the first line again. */
+  async function readAgain(corrections: readonly Correction[]) {
     const lines = corrections.map(({ line }) => line)
     const [first = 0, last = 0] = [lines[0], lines.at(-1)]
-    // In place, where that is one page: otherwise one would stand at the first line again.
-    if (last - first >= MAX_RELOADED) return setEdition(edition + 1)
+    if (last - first >= MAX_RELOADED) return setEdition((now) => now + 1)
     try {
       const limit = last - first + 1
       const page = await api.uploads.rows(id, { row_type: leaf, limit, after: String(first - 1) })
       for (const row of page.rows) pages.replace(({ row_number }) => row_number === row.row_number, [row])
     } catch {
-      setEdition(edition + 1)
+      setEdition((now) => now + 1)
     }
   }
 
-  function replaced(after: RepairedUpload) {
-    setReplacing(undefined)
-    setRepaired({ before: upload, after, lines: after.repair.lines })
-    take(after)
-    setEdition(edition + 1)
+  function goToLine(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const line = Number(form.get('line'))
+    setFrom(Number.isInteger(line) && line > 0 ? line : undefined)
+    const contains = String(form.get('cell-text') ?? '') || undefined
+    if (contains !== filter.contains) setFilter({ ...filter, contains })
+  }
+
+  // Edits: each of them one step, which undo takes back as a whole.
+
+  function mayEdit(): boolean {
+    setRefused(allowed ? '' : (why ?? 'The lines of this upload cannot be changed.'))
+    return allowed
+  }
+
+  /** The cell at this place, if there is one and it can be changed. */
+  function cellAt({ row, column }: GridCell): { row: StagedRow; name: string } | undefined {
+    const found = pages.at(row)
+    const place = gridColumns[column]
+    if (found === undefined || place === undefined || place.readOnly) return undefined
+    return place.name in found.raw_payload ? { row: found, name: place.name } : undefined
+  }
+
+  function edited(row: StagedRow, name: string, to: string): CellEdit {
+    return { line: row.row_number, column: name, base: row.raw_payload[name] ?? '', to }
+  }
+
+  /** `to` of every cell of the block that can be changed. */
+  function editBlock(block: Range, label: string, to: (cell: GridCell) => string | undefined) {
+    if (!mayEdit()) return
+    const edits: CellEdit[] = []
+    for (let row = block.from.row; row <= block.to.row; row += 1)
+      for (let column = block.from.column; column <= block.to.column; column += 1) {
+        const cell = cellAt({ row, column })
+        const text = cell && to({ row, column })
+        if (cell && text !== undefined) edits.push(edited(cell.row, cell.name, text))
+      }
+    const cells = drafts.edit(label, edits)
+    if (cells === 0) setRefused('None of these cells changes: they have this text, or cannot be changed.')
+  }
+
+  /** The first line of the block over the others; of a single cell, the one above it. */
+  function fillDown(block: Range) {
+    const single = block.from.row === block.to.row
+    const first = single ? block.from.row - 1 : block.from.row
+    const rows = single ? block : { ...block, from: { ...block.from, row: block.from.row + 1 } }
+    editBlock(rows, 'filling down', ({ column }) => {
+      const above = cellAt({ row: first, column })
+      return above && textOf(above.row, above.name)
+    })
+  }
+
+  function openCell(cell: GridCell, typed?: string) {
+    const found = cellAt(cell)
+    if (!found) {
+      const row = pages.at(cell.row)
+      const name = gridColumns[cell.column]
+      if (allowed && row && name && !name.readOnly && typed === undefined)
+        setRefused(`Line ${row.row_number} has no cell there. Edit the whole line under Problems.`)
+      return
+    }
+    if (!mayEdit()) return
+    setOpen({
+      line: found.row.row_number,
+      column: found.name,
+      text: typed ?? textOf(found.row, found.name),
+      selected: typed === undefined,
+    })
+  }
+
+  function onKey(event: KeyboardEvent, block: Range) {
+    range.current = block
+    if (event.target instanceof HTMLInputElement) return
+    const { key } = event
+    const isCommand = event.ctrlKey || event.metaKey
+    if (isCommand && key.toLowerCase() === 'd') fillDown(block)
+    else if (isCommand && key.toLowerCase() === 'h') replace()
+    else if (isCommand || event.altKey) return
+    else if (key === 'Enter' || key === 'F2') openCell(active.current)
+    else if (key === 'Delete' || key === 'Backspace') editBlock(block, 'emptying cells', () => '')
+    else if (key.length === 1 && key !== '/' && key !== '?') openCell(active.current, key)
+    else return
+    event.preventDefault()
+  }
+
+  function close(saved: string | undefined, to: 'stay' | 'down' | 'right' | undefined) {
+    const { row, column } = active.current
+    const cell = cellAt(active.current)
+    setOpen(undefined)
+    if (saved !== undefined && open !== undefined && cell && cell.row.row_number === open.line)
+      drafts.edit(`${open.column} of line ${open.line}`, [edited(cell.row, open.column, saved)])
+    if (to !== undefined)
+      grid.current?.focus(to === 'down' ? row + 1 : row, to === 'right' ? column + 1 : column)
+  }
+
+  function paste(text: string, { row, column }: GridCell, block?: Range) {
+    if (!mayEdit()) return
+    if (text !== '' && !isBlock(text) && block && cellAt({ row, column }))
+      return editBlock(block, 'pasting', () => text.replace(/\r?\n$/, ''))
+    const line = pages.at(row)?.row_number ?? from ?? 1
+    setPasting({ text, start: { line, column } })
+  }
+
+  function copy(block: Range): string {
+    const lines: string[] = []
+    for (let row = block.from.row; row <= block.to.row; row += 1) {
+      const found = pages.at(row)
+      const cells: string[] = []
+      for (let column = block.from.column; column <= block.to.column; column += 1) {
+        const { name = '', readOnly } = gridColumns[column] ?? {}
+        const text = found === undefined ? '' : readOnly ? String(found.row_number) : textOf(found, name)
+        cells.push(/["\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+      }
+      lines.push(cells.join('\t'))
+    }
+    return lines.join('\n')
+  }
+
+  /** The column and the text of the cell that somebody stands on. */
+  function replace(which: 'part' | 'all' = 'part') {
+    const cell = cellAt(active.current)
+    const text = cell && textOf(cell.row, cell.name)
+    if (cell === undefined) return setReplacing({ which })
+    setReplacing(
+      which === 'all'
+        ? { which, column: cell.name, to: text ?? '' }
+        : text === ''
+          ? { which: 'empty', column: cell.name }
+          : { which: 'text', column: cell.name, from: text ?? '' },
+    )
   }
 
   return (
-    <>
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys for what the buttons in it do as well
+    <div onKeyDown={allowed ? editKeys(drafts, repairs.saveAll) : undefined}>
       <form className="filters" onSubmit={goToLine}>
         <span>Show</span>
         <select
           aria-label="Which lines"
-          value={status ?? ''}
-          onChange={(event) => setStatus(event.target.value || undefined)}
+          value={filter.status ?? ''}
+          onChange={(event) => setFilter({ ...filter, status: event.target.value || undefined })}
         >
           <option value="">all lines ({count(upload.line_count ?? 0)})</option>
           <option value="valid">valid lines ({count(upload.valid_count ?? 0)})</option>
           <option value="invalid">invalid lines ({count(upload.invalid_count ?? 0)})</option>
           <option value="skipped">skipped lines ({count(upload.skipped_count ?? 0)})</option>
         </select>
+        <ProblemFilters
+          kinds={kinds}
+          rule={filter.rule}
+          column={filter.column}
+          choose={(chosen) => setFilter({ ...filter, ...chosen })}
+        />
+        <input
+          className="line-input is-text"
+          name="cell-text"
+          type="search"
+          placeholder="text in a cell"
+          aria-label="With this text in a cell"
+          autoComplete="off"
+          maxLength={200}
+        />
         <span>from line</span>
         <span className="find">
           <input
@@ -133,54 +272,94 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
         <button type="submit" className="button is-small">
           Go
         </button>
-        {allowed && (
-          <>
-            <button
-              type="button"
-              className="button is-small"
-              onClick={() =>
-                paste('', { ...active.current, column: Math.max(active.current.column, READ_ONLY.length) })
-              }
-            >
-              Paste a block…
-            </button>
-            <button type="button" className="button is-small" onClick={replace}>
-              Replace in a column…
-            </button>
-          </>
-        )}
         <span className="tiny filters-aside" role="status">
           {pages.begun
             ? `${counted(pages.count, 'line')} ${pages.done ? 'shown' : 'loaded so far'}`
             : 'loading…'}
         </span>
       </form>
-      {refused && !allowed && (
+      {allowed && (
+        <div className="filters edit-tools" role="toolbar" aria-label="Edit cells">
+          <button
+            type="button"
+            className="button is-small"
+            onClick={() =>
+              paste('', { ...active.current, column: Math.max(active.current.column, READ_ONLY.length) })
+            }
+          >
+            Paste a block…
+          </button>
+          <button
+            type="button"
+            className="button is-small"
+            title="Ctrl+D"
+            onClick={() => fillDown(range.current)}
+          >
+            Fill down
+          </button>
+          <button type="button" className="button is-small" onClick={() => replace('all')}>
+            Fill all shown…
+          </button>
+          <button type="button" className="button is-small" title="Ctrl+H" onClick={() => replace()}>
+            Find and replace…
+          </button>
+          <button type="button" className="button is-small" onClick={() => setCorrecting(true)}>
+            Correct in a spreadsheet…
+          </button>
+          <span className="tiny edit-hint">
+            Type or Enter edits a cell, Shift+arrows select, Ctrl+D fills down, Ctrl+Z undoes.
+          </span>
+        </div>
+      )}
+      <EditBar
+        upload={id}
+        drafts={drafts}
+        saving={repairs.saving.size > 0}
+        failure={repairs.failure}
+        refused={repairs.refused}
+        settle={(one) => {
+          repairs.settle(one)
+          setEdition((now) => now + 1)
+        }}
+        save={repairs.saveAll}
+      />
+      {refused !== '' && (
         <p className="note is-held" role="alert">
-          <b>Nothing was pasted.</b> {why ?? 'The lines of this upload cannot be changed.'}
+          <b>Nothing was changed.</b> {refused}
         </p>
       )}
-      <RepairNote repaired={repaired} saving={0} />
-      <Grid
-        label="Lines of the file"
-        columns={columns}
-        pages={pages}
-        rowHeight={35}
-        empty={<p>No matching lines{from !== undefined && ` from line ${count(from)} on`}.</p>}
-        toneOf={(row) => (row.validation_status === 'skipped' ? 'is-quiet' : undefined)}
-        onPaste={paste}
-        onActive={(cell) => {
-          active.current = cell
-        }}
-      />
+      <RepairNote repaired={repairs.repaired} saving={repairs.saving.size} />
+      <RowsEditing value={{ upload: id, open, close }}>
+        <Grid
+          label="Lines of the file"
+          columns={columns}
+          pages={pages}
+          rowHeight={35}
+          empty={<p>No matching lines{from !== undefined && ` from line ${count(from)} on`}.</p>}
+          toneOf={(row) => (row.validation_status === 'skipped' ? 'is-quiet' : undefined)}
+          onPaste={paste}
+          onCopy={copy}
+          onKey={onKey}
+          onOpen={openCell}
+          handle={grid}
+          onActive={(cell) => {
+            active.current = cell
+            range.current = { from: cell, to: cell }
+          }}
+        />
+      </RowsEditing>
       {pasting && (
         <PasteDialog
           upload={upload}
           columns={gridColumns}
           text={pasting.text}
           start={pasting.start}
-          status={status}
-          done={pasted}
+          filter={filter}
+          textOf={textOf}
+          done={(edits) => {
+            setPasting(undefined)
+            drafts.edit(`pasting ${counted(edits.length, 'cell')}`, edits)
+          }}
           close={() => setPasting(undefined)}
         />
       )}
@@ -188,13 +367,31 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
         <ReplaceDialog
           upload={id}
           columns={names}
-          column={replacing.column}
-          from={replacing.from}
-          done={replaced}
+          start={replacing}
+          filter={filter}
+          drafts={drafts}
+          done={(edits, which) => {
+            setReplacing(undefined)
+            const word = which === 'part' || which === 'text' ? 'replacing in' : 'filling'
+            drafts.edit(`${word} ${counted(edits.length, 'cell')}`, edits)
+          }}
           close={() => setReplacing(undefined)}
         />
       )}
-    </>
+      {correcting && (
+        <CorrectionsDialog
+          upload={id}
+          fileName={upload.file_name}
+          filter={filter}
+          drafts={drafts}
+          done={(edits) => {
+            setCorrecting(false)
+            drafts.edit(`taking ${counted(edits.length, 'cell')} of a corrected file`, edits)
+          }}
+          close={() => setCorrecting(false)}
+        />
+      )}
+    </div>
   )
 }
 
@@ -204,7 +401,7 @@ const READ_ONLY: readonly GridColumn[] = [
   { name: 'Check', readOnly: true },
 ]
 
-/** Lines that are read again in place after a paste. */
+/** Lines that are read again in place after a save. */
 const MAX_RELOADED = 1000
 
 function rowColumns(headers: readonly string[]): Column<StagedRow>[] {
@@ -231,23 +428,8 @@ function rowColumns(headers: readonly string[]): Column<StagedRow>[] {
         header,
         size: 168,
         meta: { grow: 1 },
-        cell: ({ row }) => <Cell row={row.original} header={header} />,
+        cell: ({ row }) => <EditedCell row={row.original} header={header} />,
       }),
     ),
   ]
-}
-
-function Cell({ row, header }: { row: StagedRow; header: string }) {
-  const value = row.raw_payload[header] ?? ''
-  const about = ({ column }: LineProblem) => column === header
-  const error = row.validation_errors.find(about)
-  const warning = row.validation_warnings.find(about)
-  const problem = error ?? warning
-  if (problem === undefined) return <span title={value}>{value}</span>
-  return (
-    <span className={error ? 'wrong' : 'doubtful'} title={problem.message}>
-      {value === '' ? 'empty' : value}
-      <span className="unseen">: {problem.message}</span>
-    </span>
-  )
 }
