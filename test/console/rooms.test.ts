@@ -1,6 +1,7 @@
 /**
  * Every page of the console on a real server: its heading, no finding of axe, nothing outside of the window, no error in the browser's
- * console. A new page is one line in PAGES. With SCREENSHOTS=folder every page is taken in light and dark, wide and narrow.
+ * console. A new page is one line in PAGES, or the test fails. With SCREENSHOTS=folder every page is taken in light and dark, wide and
+ * narrow, as the workflow of CI does for its artifacts; SCREENSHOTS=1 is test-results/console.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +14,7 @@ import { type Role, useRealConsole } from './real-console.ts'
 
 const stagedoor = useRealConsole('rooms')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const FOLDER = process.env.SCREENSHOTS
+const FOLDER = process.env.SCREENSHOTS === '1' ? 'test-results/console' : process.env.SCREENSHOTS
 
 /** What the pages of single things are opened with; filled before the tests. */
 const ids = { record: '', event: '', upload: '', execution: '', job: '', unit: '', marking: '', document: '' }
@@ -24,6 +25,7 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/changes', 'Changes'],
   ['/changes/1', /Commentary on week 45/],
   ['/uploads', 'Uploads'],
+  [() => `/uploads/${ids.upload}`, /week\.csv/],
   ['/records', 'Records'],
   [() => `/records/${ids.record}`, /Commentary on week 45/],
   ['/units', 'Units'],
@@ -56,23 +58,31 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/dead-letters', 'Dead letters'],
   ['/schedules', 'Schedules'],
   ['/health', 'Health'],
+  ['/settings/members', 'Settings'],
+  ['/settings/tokens', 'Settings'],
+  ['/settings/sessions', 'Settings'],
   ['/settings/datasets?dataset=ads', 'Settings'],
   ['/settings/policies', 'Settings'],
   ['/settings/webhooks', 'Settings'],
   ['/settings/limits', 'Settings'],
+  ['/docs', 'Docs'],
+  ['/docs/tutorial', /Tutorial/],
 ]
 
-/** Together they show both widths and both schemes; for pictures all four. */
+/** They show or lead to one of the others. */
+const REDIRECTS = ['/review', '/review/:id', '/settings']
+
+/** Together they show both widths and both schemes. */
 const VARIANTS = [
   { scheme: 'light', width: 1440 },
   { scheme: 'dark', width: 390 },
-  ...(FOLDER
-    ? ([
-        { scheme: 'dark', width: 1440 },
-        { scheme: 'light', width: 390 },
-      ] as const)
-    : []),
 ] as const
+/** Pictures are taken of all four. */
+const OTHER_VARIANTS = [
+  { scheme: 'dark', width: 1440 },
+  { scheme: 'light', width: 390 },
+] as const
+type Variant = (typeof VARIANTS)[number] | (typeof OTHER_VARIANTS)[number]
 
 beforeAll(async () => {
   const { workspaces } = await call<{ workspaces: { id: string }[] }>('operator', 'GET', '/me')
@@ -167,6 +177,12 @@ beforeAll(async () => {
     workspace_id: workspaces[0]!.id,
   })
   ids.execution = started.execution_id
+  ids.upload = await stagedoor.ingest(
+    stagedoor.file(
+      'week.csv',
+      'Campaign name,Ad set name,Ad name,Day,Amount spent (AUD),Impressions,Reach,Link clicks\nBoots,Retarget,Video,2026-11-09,412.10,21004,9000,311\n',
+    ),
+  )
   const failed = () =>
     call<{ items_failed: number | null }>('operator', 'GET', `/executions/${ids.execution}`)
   await until('an item has failed', async () => (await failed()).items_failed === 1)
@@ -204,24 +220,36 @@ it('every page has its heading, can be used by everyone, and fits into its windo
     await page.goto(stagedoor.url + path)
     await page.getByRole('heading', { level: 1, name: heading, exact: typeof heading === 'string' }).waitFor()
     await settled(page)
-    for (const { scheme, width } of VARIANTS) {
-      await page.emulateMedia({ colorScheme: scheme })
-      await page.setViewportSize({ width, height: 900 })
+    for (const variant of VARIANTS) {
+      await show(page, variant)
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
-      if (wide > width) findings.push(`${path} is ${wide} pixels wide in a window of ${width}`)
-      findings.push(...(await axe(page, `${path} ${scheme} ${width}`)))
-      if (FOLDER)
-        await picture(
-          page,
-          FOLDER,
-          `${path.replaceAll('/', '-').slice(1, 40) || 'overview'}-${scheme}-${width}`,
-        )
+      if (wide > variant.width)
+        findings.push(`${path} is ${wide} pixels wide in a window of ${variant.width}`)
+      findings.push(...(await axe(page, `${path} ${variant.scheme} ${variant.width}`)))
+      if (FOLDER) await picture(page, FOLDER, path, variant)
+    }
+    for (const variant of FOLDER ? OTHER_VARIANTS : []) {
+      await show(page, variant)
+      await picture(page, FOLDER!, path, variant)
     }
   }
   expect(findings).toEqual([])
   // The check itself looks: a picture without a text is found.
   await page.evaluate('document.querySelector("main").append(new Image())')
   expect(await axe(page, 'planted')).toEqual([expect.stringContaining('image-alt')])
+})
+
+it('every page of the console is opened here, and its pictures have a name of their own', () => {
+  const source = readFileSync('console/src/pages.ts', 'utf8')
+  const declared = [...source.matchAll(/\bpath: '([^']+)'/g)].map(([, path]) => path!)
+  expect(declared.length).toBeGreaterThan(30)
+  const opened = PAGES.map(([given]) => (typeof given === 'string' ? given : given()))
+  const patternOf = (path: string) => new RegExp(`^${path.replace(/:\w+/g, '[^/?]+')}([?]|$)`)
+  const missing = declared.filter(
+    (path) => !REDIRECTS.includes(path) && !opened.some((one) => patternOf(path).test(one)),
+  )
+  expect(missing).toEqual([])
+  expect(new Set(opened.map(pictureName)).size).toBe(opened.length)
 })
 
 it('a route is reviewed and activated in two steps, and what happens elsewhere shows without a reload', async () => {
@@ -315,8 +343,14 @@ async function axe(page: Page, where: string): Promise<string[]> {
   )
 }
 
-async function picture(page: Page, folder: string, name: string): Promise<void> {
+async function show(page: Page, { scheme, width }: Variant): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.setViewportSize({ width, height: 900 })
+}
+
+async function picture(page: Page, folder: string, path: string, variant: Variant): Promise<void> {
   mkdirSync(folder, { recursive: true })
+  const name = `${pictureName(path)}-${variant.scheme}-${variant.width}`
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 
@@ -361,3 +395,8 @@ it('an administrator adds a review policy and a group, reads what they say, and 
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No policy yet: one approval of a second person is enough.').waitFor()
 })
+/** The same for every run, whatever the ids are; no two pages have the same. */
+function pictureName(path: string): string {
+  const words = path.replace(/[0-9a-f-]{36}|\d{15,}/, 'one').match(/[a-z0-9]+/gi)
+  return words?.join('-') ?? 'overview'
+}

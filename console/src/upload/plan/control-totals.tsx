@@ -14,7 +14,8 @@ export function ControlTotals({ upload }: { upload: UploadDetail }) {
   return (
     <section className="control" aria-label="Control totals">
       <div className={overflows ? 'grid-frame has-more' : 'grid-frame'}>
-        <div className="control-scroller" ref={scroller}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it */}
+        <div className="control-scroller" ref={scroller} tabIndex={0}>
           <table>
             <thead>
               <tr>
