@@ -171,7 +171,13 @@ interface ReadingFlags {
 }
 
 /** How a file is read, where it does not say so itself. */
-export async function readingOf({ encoding, delimiter, columns, headerLine, sheet }: ReadingFlags): Promise<FileOptions> {
+export async function readingOf({
+  encoding,
+  delimiter,
+  columns,
+  headerLine,
+  sheet,
+}: ReadingFlags): Promise<FileOptions> {
   const { columnNames } = await import('../ingest/readers/format.ts')
   return omitUndefined({
     encoding: encoding as FileOptions['encoding'],

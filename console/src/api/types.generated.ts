@@ -1014,6 +1014,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What exactly happened to an upload, oldest first: lines and columns from what to what, plans, reviews with their text, reasons, counts */
+        get: operations["listUploadTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The checks of an upload: what each found, in how many lines, and the time that it took */
+        get: operations["listUploadChecks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/lineage": {
         parameters: {
             query?: never;
@@ -1704,7 +1738,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One job, wherever it is now */
+        /** One job, wherever it is now, with what its failed attempts said */
         get: operations["getJob"];
         put?: never;
         post?: never;
@@ -3671,7 +3705,7 @@ export interface components {
             at: string;
             actor: string;
             via: string | null;
-            /** @description opened, status, planned, titled, described, labelled, review_requested, reviewed, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
+            /** @description opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
             what: string;
             /** @description ids, statuses and digests, never a text */
             detail: {
@@ -3765,6 +3799,10 @@ export interface components {
         CheckPlaybookRequest: {
             /** @description YAML or JSON */
             text: string;
+        };
+        CheckedRule: {
+            rule: string;
+            lines: number;
         };
         ChecklistItem: {
             item_id: string;
@@ -5119,6 +5157,61 @@ export interface components {
             worker_id: string | null;
             result: unknown;
         };
+        JobAttemptError: {
+            /** @description which one, from 1; counted anew after a replay */
+            attempt: number;
+            /** @description after how many replays */
+            replay: number;
+            /** @description its worker died under it, or left because of an error */
+            crashed: boolean;
+            error: string;
+            worker_id: string | null;
+            started_at: string | null;
+            failed_at: string;
+        };
+        JobDetail: {
+            job_id: string;
+            /** @enum {unknown} */
+            status: "waiting" | "running" | "completed" | "cancelled" | "dead";
+            job_kind: string;
+            executor: string;
+            idempotency_key: string | null;
+            source_ref: string | null;
+            target_ref: string | null;
+            payload_ref: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+            priority: number;
+            correlation_id: string | null;
+            /** @description the event that it came from */
+            causation_event_id: string | null;
+            causation_depth: number;
+            actor: string;
+            workspace_id: string | null;
+            /** Format: date-time */
+            enqueued_at: string;
+            /** @description this one included: the first run sees 1 */
+            attempts: number;
+            /** @description how often its worker died under it */
+            crashes: number;
+            replays: number;
+            last_error: string | null;
+            actor_via: string | null;
+            /**
+             * Format: date-time
+             * @description null once it has ended
+             */
+            process_after: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            worker_id: string | null;
+            result: unknown;
+            /** @description of the last twenty that failed, the oldest first */
+            attempt_errors: components["schemas"]["JobAttemptError"][];
+        };
         JobKind: {
             job_kind: string;
             description: string | null;
@@ -5653,6 +5746,15 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListUploadTimelineResponse: {
+            timeline: components["schemas"]["TimelineEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
+        };
         ListUploadsResponse: {
             uploads: components["schemas"]["Upload"][];
             /** @description the names of those who are in it and whom you may see, by their ids */
@@ -6109,22 +6211,11 @@ export interface components {
             expires_at: string;
         };
         Overview: {
-            /** @description counted up to 10000 */
-            uploads_today: number;
-            /** @description counted up to 10000 */
-            promotions_today: number;
-            /** Format: date-time */
-            last_promotion_at: string | null;
-            /** @description counted up to 10000 */
-            events_last_hour: number;
-            /** Format: date-time */
-            oldest_waiting_job_at: string | null;
-            /** @description counted up to 10000 */
-            executions_today: number;
-            /** Format: date-time */
-            oldest_running_execution_at: string | null;
-            /** @description counted up to 10000 */
-            units_today: number;
+            /** @description in the order of the data; without those that you may not see */
+            rooms: components["schemas"]["RoomFigures"][];
+            gates: components["schemas"]["Gate"][];
+            /** @description that need a person */
+            open_issues: number;
         };
         OwnSession: {
             session_id: string;
@@ -7107,6 +7198,40 @@ export interface components {
             /** @description missing days, at most ten */
             days?: string[];
         };
+        RoomFigures: {
+            /** @enum {unknown} */
+            room: "changes" | "uploads" | "records" | "promotions" | "units" | "events" | "consumers" | "jobs" | "executions" | "playbooks" | "search";
+            /** @description what is in the room and has not ended, or what is registered */
+            count: number;
+            /** @description counted up to 10000; of jobs up to 2000 of each kind */
+            waiting: number;
+            /** @description counted up to 10000; of jobs up to 2000 of each kind */
+            running: number;
+            /** @description there are more than were counted */
+            more: boolean;
+            rate: components["schemas"]["RoomFiguresRate"];
+            oldest: components["schemas"]["RoomFiguresOldest"];
+            trouble: components["schemas"]["RoomFiguresTrouble"][];
+        };
+        /** @description what has waited longest; of executions, what has run longest */
+        RoomFiguresOldest: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            at: string;
+        } | null;
+        RoomFiguresRate: {
+            /** @description what came or ended in the window */
+            count: number;
+            window_s: number;
+            /** @description the window in equal steps, oldest first; each counted up to 1000 */
+            series: number[];
+        } | null;
+        RoomFiguresTrouble: {
+            /** @enum {unknown} */
+            what: "changes_requested" | "invalid_uploads" | "failed_uploads" | "expiring_records" | "stale_plans" | "failed_promotions" | "deviating_units" | "drifted_units" | "failed_dispatches" | "failing_routes" | "dry_routes" | "dead_letters" | "paused_kinds" | "failed_executions" | "late_texts" | "failed_texts";
+            count: number;
+        };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */
             row_type: string;
@@ -7812,6 +7937,12 @@ export interface components {
             yours: string[];
             /** @description columns that somebody changed since */
             theirs: string[];
+            /** @description the columns of the key that the file fills, in the order of the key */
+            row_key: components["schemas"]["PlanRowKey"][];
+            /** @description column → value; integers beyond 2^53 are strings */
+            label: {
+                [key: string]: unknown;
+            } | null;
             /** @description column → what people call the rows that it refers to */
             names: {
                 [key: string]: components["schemas"]["StaleRowNames"];
@@ -7936,6 +8067,26 @@ export interface components {
             index: number | null;
             done: number;
             failed: number;
+        };
+        TimelineEntry: {
+            /** @description give it as `after` for the entries that follow */
+            place: string;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            via: string | null;
+            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undone, discarded */
+            what: string;
+            line: number | null;
+            /** @description the header of the file, of a corrected cell */
+            column: string | null;
+            from: string | null;
+            to: string | null;
+            /** @description what somebody wrote: the text of a review, the reason of a rejection, dismissal or undo, an error */
+            text: string | null;
+            detail: {
+                [key: string]: unknown;
+            };
         };
         TimelineLane: {
             worker: string;
@@ -8500,6 +8651,20 @@ export interface components {
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
         };
+        UploadCheck: {
+            /** @example lookups */
+            check: string;
+            title: string;
+            /** @enum {unknown} */
+            result: "passed" | "warning" | "failed" | "not_run";
+            /** @description lines that it found wrong */
+            invalid: number;
+            /** @description lines with a warning, or that it left out */
+            warnings: number;
+            /** @description in the database; null: line by line while the file was read (read_ms) */
+            ms: number | null;
+            rules: components["schemas"]["CheckedRule"][];
+        };
         UploadChecklistItem: {
             item_id: string;
             text: string | null;
@@ -8507,6 +8672,12 @@ export interface components {
             ticked_by: string | null;
             /** Format: date-time */
             ticked_at: string | null;
+        };
+        UploadChecks: {
+            /** @description from the first byte until every line was read and checked */
+            read_ms: number | null;
+            plan_ms: number | null;
+            checks: components["schemas"]["UploadCheck"][];
         };
         UploadDetail: {
             /** Format: uuid */
@@ -10681,6 +10852,8 @@ export interface operations {
                 status?: string;
                 /** @description only those that wait for a decision */
                 waiting?: boolean;
+                /** @description only planned ones with invalid lines, or whose promotion failed */
+                problem?: "invalid" | "promotion";
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -10949,6 +11122,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListUploadHistoryResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listUploadTimeline: {
+        parameters: {
+            query: {
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUploadTimelineResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listUploadChecks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadChecks"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -12575,7 +12802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Job"];
+                    "application/json": components["schemas"]["JobDetail"];
                 };
             };
             400: components["responses"]["Problem"];
