@@ -33,6 +33,8 @@ interface LogWriterDeps {
   epochOf(shard: number): string | undefined
   /** The database says that a shard is not ours: finds out which are. */
   onFenced(): Promise<void>
+  /** The database lacks what was durable before: nothing in memory counts any more, and every shard is lost. */
+  onLogMoved(error: Error): void
   readonly log: Logger
   /** These appends are durable. Called before each append's own `onDurable`. */
   onFlush(appends: readonly Append[], ms: number): void
@@ -108,6 +110,10 @@ export class LogWriter {
       if (ours.length === appends.length) await pause()
       return ours
     }
+    if (isLogMoved(error)) {
+      this.deps.onLogMoved(error as Error)
+      return this.withoutLostShards(appends)
+    }
     if (isTransient(error)) {
       this.problem = (error as Error).message
       this.deps.log.warn({ err: error }, 'flush failed; will be retried')
@@ -178,6 +184,11 @@ function serialize(appends: readonly Append[]): string {
   } catch (error) {
     throw new NotSerializable((error as Error).message, { cause: error })
   }
+}
+
+/** What came before it is not in the log, although it was durable. */
+function isLogMoved(error: unknown): boolean {
+  return (error as pg.DatabaseError).code === 'SD814'
 }
 
 /** Its place in the log is taken, or its command is there already: the state that it was decided on is wrong, not the event. */

@@ -57,6 +57,20 @@ it('refuses a part that it does not know, and then writes nothing', async () => 
   expect(await engines.rows(LOG, [id])).toEqual([])
 })
 
+it('refuses events that do not follow the last one in the log, and then writes nothing', async () => {
+  const [id, other] = [await engines.newId(), await engines.newId()]
+  const [event, another] = [logOf(id), logOf(other)]
+  const [one, two, three, four] = [1, 2, 3, 4].map(() => event('playbook.initialized'))
+  const refused = (events: unknown[]) => sqlstateOf(engines.flush(engine, { events }))
+  expect(await refused([two])).toBe('SD814')
+  expect(await refused([one, three])).toBe('SD814')
+  await engines.flush(engine, { events: [one, two] })
+  expect(await refused([another('playbook.initialized'), four])).toBe('SD814')
+  expect(await engines.rows(LOG, [other])).toEqual([])
+  await engines.flush(engine, { events: [three, four] })
+  expect(await engines.rows(LOG, [id])).toHaveLength(4)
+})
+
 describe('the fence', () => {
   it('refuses events of a shard that is not named, whoever holds it', async () => {
     const id = await engines.newId()
