@@ -7,6 +7,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createStagedoor, type Stagedoor, type Work } from '../../src/index.ts'
 import { createPool, type Pool, withClient } from '../../src/kernel/postgres/connection.ts'
+import { examine } from '../../src/kernel/postgres/doctor/doctor.ts'
 import { createPostgresStore } from '../../src/search/stores/postgres.ts'
 import type { VectorStore } from '../../src/search/stores/store.ts'
 import { type ReplicatedServer, startReplicatedServer } from '../support/failover.ts'
@@ -134,6 +135,13 @@ async function isFound(address: string, words: string): Promise<boolean> {
   const isHit = hits.some(({ canonical_address }) => canonical_address === address)
   return isHit && chunks.length > 0 && (await mirrored(chunks)).length === chunks.length
 }
+
+it('doctor says that the failover can lose commits, also to a login that may not read statistics', async () => {
+  const { notes } = await examine({ url: loginUrl(server.current.url(), MIGRATOR, DATABASE) })
+  expect(notes).toContainEqual(
+    expect.stringMatching(/^A standby follows this server.*synchronous_standby_names is empty/),
+  )
+})
 
 it('goes on by itself from what the new primary has', async () => {
   await writeUnit('rules/first', 'Parcels are weighed on arrival.')
