@@ -7,8 +7,9 @@
 -- for it and then read the row again: a subquery without the lock would accept rows of the old owner and of the new one. A
 -- unique violation (23505) is passed to the caller: the event exists already, or the batch contains a wrong one.
 --
--- The events of each execution follow the last one in its log (else SD814): after a failover that lost the last commits an
--- engine must not go on from what it has in memory. Two numbers for each written row, and one look into the index for each execution.
+-- follows: [[execution_id, seq]], the events after which the batch goes on; the engine names each execution in its first flush on a
+-- session. One that is not in the log was lost, in a failover or a restore (SD814): an engine must not go on from memory behind a
+-- gap. For all executions in every flush this costs 5 % of a step (17 µs), and within a session nothing can be lost.
 --
 -- An event is an array of its columns in the order below; trailing columns may be left out as null. Objects with names cost up
 -- to 40 % more (250 events: 5.9 ms of server time against 4.2); an array for each column costs as much as this.
@@ -20,7 +21,7 @@ as $$
 declare
   v_held integer;
   v_written bigint;
-  v_moved bigint;
+  v_moved text;
 begin
   select count(*) into v_held
     from (select from noetl.execution_shard s
@@ -30,37 +31,32 @@ begin
     perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   if exists (select from jsonb_object_keys(p_batch) k
-              where k <> all ('{events,commands,commands_cancelled,waits,waits_ended,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
+              where k <> all ('{follows,events,commands,commands_cancelled,waits,waits_ended,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
     raise exception using errcode = 'SD001', message = 'Unknown part of a flush; see noetl.fn_execution_flush';
   end if;
-  if p_batch ? 'events' then
-    with written as (
-      insert into noetl.event (
-        execution_id, event_id, seq, event_type, catalog_id, parent_event_id, node_id, node_name, node_type, status,
-        meta, result, context, error, current_index, current_item, parent_execution_id, worker_id)
-      select (e ->> 0)::bigint, (e ->> 1)::bigint, (e ->> 2)::integer, e ->> 3, (e ->> 4)::bigint, (e ->> 5)::bigint,
-             e ->> 6, e ->> 7, e ->> 8, e ->> 9,
-             nullif(e -> 10, 'null'), nullif(e -> 11, 'null'), nullif(e -> 12, 'null'),
-             e ->> 13, (e ->> 14)::integer, nullif(e -> 15, 'null'), (e ->> 16)::bigint, p_engine
-        from jsonb_array_elements(p_batch -> 'events') e
-       where noetl.fn_shard_of((e ->> 0)::bigint) = any (p_shards)
-      returning execution_id, seq
-    ), appended as (
-      select w.execution_id, min(w.seq) as first_seq, max(w.seq) as last_seq, count(*) as events from written w group by 1
-    )
-    -- The log as it was before this statement.
-    select sum(a.events), min(a.execution_id) filter (where a.last_seq - a.first_seq + 1 <> a.events or a.first_seq > 1 and not exists (
-             select from noetl.event l where l.execution_id = a.execution_id and l.seq = a.first_seq - 1))
-      into v_written, v_moved
-      from appended a;
-    if coalesce(v_written, 0) <> jsonb_array_length(p_batch -> 'events') then
-      raise exception using errcode = 'SD001', message = 'An event belongs to none of the given shards';
-    end if;
-    if v_moved is not null then
+  if p_batch ? 'follows' then
+    select f ->> 0 into v_moved from jsonb_array_elements(p_batch -> 'follows') f
+     where not exists (select from noetl.event l where l.execution_id = (f ->> 0)::bigint and l.seq = (f ->> 1)::integer) limit 1;
+    if found then
       raise exception using
         errcode = 'SD814',
         message = format('The log of the execution %s is not where the engine left it', v_moved),
-        detail = json_build_object('execution', v_moved::text)::text;
+        detail = json_build_object('execution', v_moved)::text;
+    end if;
+  end if;
+  if p_batch ? 'events' then
+    insert into noetl.event (
+      execution_id, event_id, seq, event_type, catalog_id, parent_event_id, node_id, node_name, node_type, status,
+      meta, result, context, error, current_index, current_item, parent_execution_id, worker_id)
+    select (e ->> 0)::bigint, (e ->> 1)::bigint, (e ->> 2)::integer, e ->> 3, (e ->> 4)::bigint, (e ->> 5)::bigint,
+           e ->> 6, e ->> 7, e ->> 8, e ->> 9,
+           nullif(e -> 10, 'null'), nullif(e -> 11, 'null'), nullif(e -> 12, 'null'),
+           e ->> 13, (e ->> 14)::integer, nullif(e -> 15, 'null'), (e ->> 16)::bigint, p_engine
+      from jsonb_array_elements(p_batch -> 'events') e
+     where noetl.fn_shard_of((e ->> 0)::bigint) = any (p_shards);
+    get diagnostics v_written = row_count;
+    if v_written <> jsonb_array_length(p_batch -> 'events') then
+      raise exception using errcode = 'SD001', message = 'An event belongs to none of the given shards';
     end if;
   end if;
   if p_batch ? 'inbox' then

@@ -189,28 +189,20 @@ export class DedicatedConnection {
     this.timeoutMs = timeoutMs
   }
 
+  /** Opens the session if there is none, and says which one the next statement uses: another object, another session. */
+  open(): Promise<object> {
+    return this.session()
+  }
+
   /** With `name` it is prepared once a session. */
   async query<Row extends pg.QueryResultRow>(
     text: string,
     values: unknown[] = [],
     name?: string,
   ): Promise<Row[]> {
-    this.client ??= this.pool.connect()
+    const client = await this.session()
+    // Of the same session: nothing was awaited since.
     const held = this.client
-    let client: pg.PoolClient
-    try {
-      client = await held
-    } catch (error) {
-      if (this.client === held) this.client = undefined
-      throw error
-    }
-    if (this.pool instanceof NamedPool && this.pool.history.isFormer(client)) {
-      if (this.client === held) {
-        this.client = undefined
-        client.release(true)
-      }
-      throw otherHistory()
-    }
     try {
       // biome-ignore lint/suspicious/noExplicitAny: query_timeout of a single statement is not in the driver's types
       const config: any = { text, values, query_timeout: this.timeoutMs, ...(name && { name }) }
@@ -222,6 +214,24 @@ export class DedicatedConnection {
       }
       throw error
     }
+  }
+
+  private async session(): Promise<pg.PoolClient> {
+    this.client ??= this.pool.connect()
+    const held = this.client
+    let client: pg.PoolClient
+    try {
+      client = await held
+    } catch (error) {
+      if (this.client === held) this.client = undefined
+      throw error
+    }
+    if (!(this.pool instanceof NamedPool) || !this.pool.history.isFormer(client)) return client
+    if (this.client === held) {
+      this.client = undefined
+      client.release(true)
+    }
+    throw otherHistory()
   }
 
   async release(): Promise<void> {

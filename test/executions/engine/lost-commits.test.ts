@@ -53,4 +53,7 @@ async function loseCommitsAfter(execution: string, seq: number): Promise<void> {
     execution,
   ])
   await superuser.query('commit')
+  await superuser.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'stagedoor_worker' and datname = current_database()`,
+  )
 }
