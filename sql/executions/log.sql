@@ -7,6 +7,10 @@
 -- for it and then read the row again: a subquery without the lock would accept rows of the old owner and of the new one. A
 -- unique violation (23505) is passed to the caller: the event exists already, or the batch contains a wrong one.
 --
+-- follows: [[execution_id, seq]], the events after which the batch goes on; the engine names each execution in its first flush on a
+-- session. One that is not in the log was lost, in a failover or a restore (SD814): an engine must not go on from memory behind a
+-- gap. For all executions in every flush this costs 5 % of a step (17 µs), and within a session nothing can be lost.
+--
 -- An event is an array of its columns in the order below; trailing columns may be left out as null. Objects with names cost up
 -- to 40 % more (250 events: 5.9 ms of server time against 4.2); an array for each column costs as much as this.
 create or replace function noetl.fn_execution_flush(p_engine uuid, p_shards smallint[], p_epochs bigint[], p_batch jsonb) returns void
@@ -17,6 +21,7 @@ as $$
 declare
   v_held integer;
   v_written bigint;
+  v_moved text;
 begin
   select count(*) into v_held
     from (select from noetl.execution_shard s
@@ -26,8 +31,18 @@ begin
     perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   if exists (select from jsonb_object_keys(p_batch) k
-              where k <> all ('{events,commands,commands_cancelled,waits,waits_ended,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
+              where k <> all ('{follows,events,commands,commands_cancelled,waits,waits_ended,messages,inbox,checkpoints,paused,ended,collect,outbox}')) then
     raise exception using errcode = 'SD001', message = 'Unknown part of a flush; see noetl.fn_execution_flush';
+  end if;
+  if p_batch ? 'follows' then
+    select f ->> 0 into v_moved from jsonb_array_elements(p_batch -> 'follows') f
+     where not exists (select from noetl.event l where l.execution_id = (f ->> 0)::bigint and l.seq = (f ->> 1)::integer) limit 1;
+    if found then
+      raise exception using
+        errcode = 'SD814',
+        message = format('The log of the execution %s is not where the engine left it', v_moved),
+        detail = json_build_object('execution', v_moved)::text;
+    end if;
   end if;
   if p_batch ? 'events' then
     insert into noetl.event (

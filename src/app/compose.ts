@@ -23,11 +23,19 @@ import type { JobWorkOptions } from '../jobs/library.ts'
 import { jobTasks } from '../jobs/maintenance.ts'
 import { startWorker, type Worker } from '../jobs/worker.ts'
 import type { Config } from '../kernel/config.ts'
-import { type ConnectionOptions, createPool, inStatement, type Pool } from '../kernel/postgres/connection.ts'
+import {
+  type ConnectionOptions,
+  createPool,
+  inStatement,
+  type Pool,
+  watchHistory,
+} from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { announceHistory } from '../kernel/postgres/history.ts'
 import { type Database, refuseTransactionPooler } from '../kernel/postgres/open.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { type Maintenance, type MaintenanceTask, startMaintenance } from '../runtime/periodic-tasks.ts'
+import { retryWhileUnavailable } from '../runtime/retry.ts'
 import type { Search, WorkOptions as SearchWorkOptions } from '../search/library.ts'
 import type { SearchWorker } from '../search/worker.ts'
 import { type BlobStore, createDiskBlobStore } from '../staging/blobs.ts'
@@ -290,9 +298,19 @@ function runDispatcher(context: Context, metrics: Hooks): Dispatcher {
 /** With a pool of its own: handlers may hold all other sessions, and their time limit does not apply. */
 function runMaintenance(context: Context, servesApi: boolean): Maintenance {
   const pool = openWorkerPool(context, { max: MAINTENANCE_SESSIONS, purpose: 'maintenance' })
+  announceOtherHistory(pool, context.log)
   const maintenance = startMaintenance(pool, maintenanceTasks(context, pool, servesApi), context.log)
   context.closers.push(() => maintenance.stop())
   return maintenance
+}
+
+/** Workers and engines announce it before they register again. A process that has none does it here, for executors elsewhere and for search. */
+function announceOtherHistory(pool: Pool, log: Logger): void {
+  watchHistory(pool, (change) => {
+    retryWhileUnavailable(() => announceHistory(pool, log, change)).catch((error: unknown) =>
+      log.error({ err: error }, 'the other history of the database could not be announced'),
+    )
+  })
 }
 
 /** Everything that the database needs from time to time. Any process may be the only one that ever runs, so each runs all. */

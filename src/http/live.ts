@@ -64,6 +64,10 @@ const ROOM_OF_TABLE: readonly (readonly [room: string, table: string])[] = [
   ['settings', 'public.workspace_members'],
 ]
 
+const ALL_ROOMS: readonly string[] = [
+  ...new Set(['events', ...Object.values(ROOMS_OF_DOMAIN).flat(), ...ROOM_OF_TABLE.map(([room]) => room)]),
+]
+
 export const liveRoutes = ({ pool }: ApiContext) =>
   routes('live', (api) => {
     const watcher = new Watcher(pool, api.fastify.log)
@@ -202,13 +206,23 @@ class Watcher {
 
   private async loop(first: Reading | undefined): Promise<void> {
     let before = first
+    let hasMissed = first === undefined
     while (this.followers.size > 0 && !this.stopped.aborted) {
       await sleep(POLL_MS, undefined, { signal: this.stopped }).catch(() => {})
       const now = await this.read(before?.snapshot)
-      if (now !== undefined && before !== undefined) this.tell(before, now)
+      if (now !== undefined) {
+        if (hasMissed || before === undefined || wentBack(before, now)) this.tellEverything()
+        else this.tell(before, now)
+      }
+      hasMissed = now === undefined
       before = now ?? before
     }
     this.first = undefined
+  }
+
+  /** After a failover the last commits may be lost: pages show what is not there any more, and the snapshot counts nothing. */
+  private tellEverything(): void {
+    for (const follower of this.followers) follower({ rooms: ALL_ROOMS, eventsSince: undefined })
   }
 
   private tell(before: Reading, now: Reading): void {
@@ -231,6 +245,12 @@ class Watcher {
       return undefined
     }
   }
+}
+
+/** The next transaction id only grows, except where another server goes on without the last commits. */
+function wentBack(before: Reading, now: Reading): boolean {
+  const nextId = ({ snapshot }: Reading): bigint => BigInt(snapshot.split(':')[1]!)
+  return nextId(now) < nextId(before)
 }
 
 async function readChanges(db: Queryable, since: string | undefined): Promise<Reading> {

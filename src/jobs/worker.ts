@@ -8,9 +8,11 @@ import {
   type Pool,
   type Queryable,
   reserveSessions,
+  watchHistory,
 } from '../kernel/postgres/connection.ts'
 import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { announceHistory, OTHER_HISTORY, type OtherHistory } from '../kernel/postgres/history.ts'
 import { type Listener, listen } from '../kernel/postgres/listen.ts'
 import { guardHooks } from '../runtime/hooks.ts'
 import { DEFAULT_LEASE_MS, LEASE_REFUSED, UnansweredClaims } from '../runtime/lease.ts'
@@ -129,6 +131,9 @@ class RunningWorker implements Worker {
   private readonly tasks: PeriodicTasks
   private lease!: WorkerLease
   private listener: Listener | undefined
+  private unwatchHistory = (): void => {}
+  /** To be announced before the worker registers again. */
+  private otherHistory: OtherHistory | undefined
   private scheduler: Scheduler | undefined
   private loop: Promise<void> = Promise.resolve()
   /** The last claim was full. */
@@ -175,6 +180,11 @@ class RunningWorker implements Worker {
   }
 
   async start(): Promise<void> {
+    this.unwatchHistory = watchHistory(this.options.pool, (change) => {
+      // What was claimed or completed may be lost, and what was lost may be given to others.
+      this.otherHistory = change
+      this.lease?.lose(OTHER_HISTORY)
+    })
     try {
       this.lease = await this.takeLease()
       await this.kinds.read()
@@ -254,6 +264,7 @@ class RunningWorker implements Worker {
   }
 
   private async close(): Promise<void> {
+    this.unwatchHistory()
     await this.connection.release()
     await this.reserved.end()
   }
@@ -373,6 +384,12 @@ class RunningWorker implements Worker {
   }
 
   private async registerAgain(): Promise<void> {
+    const { otherHistory } = this
+    if (otherHistory !== undefined) {
+      await announceHistory(this.options.pool, this.log, otherHistory)
+      await this.kinds.read()
+      if (this.otherHistory === otherHistory) this.otherHistory = undefined
+    }
     this.lease = await this.takeLease()
     this.claims.reset()
     this.log.info({ worker: this.lease.worker }, 'registered again')

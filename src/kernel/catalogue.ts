@@ -1091,6 +1091,14 @@ export const CATALOGUE = {
     message: 'The lease of the engine {engine} has expired, or its shards belong to another engine',
     hint: 'Nothing was written. The engine registers again; other engines continue its executions.',
   },
+  log_moved: {
+    sqlstates: ['SD814'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The log of the execution {execution} is not where the engine left it',
+    hint: 'Nothing was written. The database has lost the last commits, for example in a failover; the engine reads everything again.',
+  },
   step_unknown: {
     sqlstates: ['SD807'],
     status: 404,

@@ -69,6 +69,12 @@ export class Projection {
     return breaker
   }
 
+  /** The database has another history: texts that were written may be lost. */
+  forget(): void {
+    this.textDone.clear()
+    this.ensured.clear()
+  }
+
   /** Why vectors of the active collection cannot be written now; undefined if they can. */
   outage(collections: readonly Collection[]): string | undefined {
     const active = activeOf(collections)

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import pino, { type Logger } from 'pino'
-import type { Pool } from '../kernel/postgres/connection.ts'
+import { type Pool, watchHistory } from '../kernel/postgres/connection.ts'
 import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { type Listener, listen } from '../kernel/postgres/listen.ts'
@@ -90,6 +90,7 @@ class RunningSearchWorker implements SearchWorker {
   private readonly tasks: PeriodicTasks
   private readonly stopping = new AbortController()
   private listener: Listener | undefined
+  private unwatchHistory = (): void => {}
   private loops: Promise<unknown> = Promise.resolve()
   private collections: readonly Collection[] = []
   private gates: SearchGates | undefined
@@ -115,10 +116,15 @@ class RunningSearchWorker implements SearchWorker {
   }
 
   async start(): Promise<void> {
+    this.unwatchHistory = watchHistory(this.options.pool, () => {
+      this.projection.forget()
+      this.wake.now()
+    })
     try {
       await ensureFirstCollection(this.options.pool)
       await this.refresh()
     } catch (error) {
+      this.unwatchHistory()
       throw mapConnectionError(error)
     }
     this.listener = this.startListening()
@@ -158,6 +164,7 @@ class RunningSearchWorker implements SearchWorker {
     this.collectionsWake.now()
     this.tasks.stop()
     await this.loops
+    this.unwatchHistory()
     await this.listener?.stop()
   }
 

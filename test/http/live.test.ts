@@ -64,6 +64,24 @@ it('an event that is committed late is told, too', async () => {
   }
 })
 
+it('tells every room after a look that failed: behind it may be a failover that lost what pages show', async () => {
+  const ours = await follow(people.ours.token)
+  const locker = await db.session('postgres')
+  await locker.query('begin; lock table iu_core.event_outbox in access exclusive mode')
+  await until('the look is cut off', async () => {
+    const { rows } = await locker.query(
+      `select pg_terminate_backend(pid) from pg_locks
+        where not granted and relation = 'iu_core.event_outbox'::regclass`,
+    )
+    return rows.length > 0
+  })
+  await locker.query('rollback')
+  await until('every room is told', () =>
+    ['events', 'promotions', 'units'].every((room) => ours.rooms().includes(room)),
+  )
+  await ours.leave()
+})
+
 it('needs a token, and one caller holds so many streams', async () => {
   expect((await api.get('/api/v1/live')).status).toBe(401)
   const streams = await Promise.all(Array.from({ length: 20 }, () => follow(people.theirs.token)))

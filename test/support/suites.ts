@@ -58,6 +58,6 @@ export const ALWAYS: readonly string[] = [
   'test/executions/waits/races.test.ts',
   'test/units/{model,races,recut}.test.ts',
   'test/search/{property,text-races,kill}.test.ts',
-  'test/chaos/{jobs,frozen,poison}.test.ts',
+  'test/chaos/{jobs,frozen,poison,lost-tail}.test.ts',
   'test/chaos/executions/executions.test.ts',
 ]

@@ -6,9 +6,10 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { StagedoorError } from '../../kernel/errors.ts'
-import { DedicatedConnection, type Pool } from '../../kernel/postgres/connection.ts'
+import { DedicatedConnection, type Pool, watchHistory } from '../../kernel/postgres/connection.ts'
 import { mapConnectionError } from '../../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../../kernel/postgres/health.ts'
+import { announceHistory, OTHER_HISTORY, type OtherHistory } from '../../kernel/postgres/history.ts'
 import { type Listener, listen } from '../../kernel/postgres/listen.ts'
 import { guardHooks } from '../../runtime/hooks.ts'
 import { DEFAULT_LEASE_MS } from '../../runtime/lease.ts'
@@ -78,6 +79,11 @@ class RunningEngine implements Engine {
   private waits: WaitPoller | undefined
   private listener: Listener | undefined
   private readonly leaseEnded = new Wake()
+  private unwatchHistory = (): void => {}
+  /** To be announced before the engine registers again. */
+  private otherHistory: OtherHistory | undefined
+  /** A registration that did not end by itself: what it holds is given back before the engine registers again. */
+  private abandoned: string | undefined
   private supervision: Promise<void> | undefined
   private lastId = '0'
   private stopping = false
@@ -100,6 +106,7 @@ class RunningEngine implements Engine {
       engine: () => this.id,
       epochOf: (shard) => this.shards.epochOf(shard),
       onFenced: () => this.shards.heartbeat(),
+      onLogMoved: (error) => this.onLogMoved(error),
       onFlush: (appends, ms) => this.onFlush(appends, ms),
       log: this.log,
     })
@@ -146,13 +153,15 @@ class RunningEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const { drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
+    const { pool, drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
+    this.unwatchHistory = watchHistory(pool, (change) => this.onOtherHistory(change))
     try {
       // The sessions for heartbeats and for the log, before the lease begins: through a slow network to open one takes seconds of it.
       const sessions = drives ? [this.heartbeats, this.flushes] : [this.heartbeats]
       await Promise.all(sessions.map((session) => session.query('select 1')))
       await this.register()
     } catch (error) {
+      this.unwatchHistory()
       await Promise.all([this.heartbeats.release(), this.flushes.release()])
       throw mapConnectionError(error)
     }
@@ -233,6 +242,7 @@ class RunningEngine implements Engine {
     this.driver.close()
     await this.shards.leave()
     await this.listener?.stop()
+    this.unwatchHistory()
     await Promise.all([this.heartbeats.release(), this.flushes.release()])
   }
 
@@ -302,6 +312,32 @@ class RunningEngine implements Engine {
     this.leaseEnded.now()
   }
 
+  /** The last commits may be lost: nothing that is in memory follows from what the database has now. */
+  private onOtherHistory(change: OtherHistory): void {
+    this.otherHistory = change
+    this.catalog.forget()
+    this.worker?.forget()
+    this.shards?.lose(OTHER_HISTORY)
+  }
+
+  /** The same, found by the log itself where the server does not tell its history. */
+  private onLogMoved(error: Error): void {
+    this.log.error({ err: error }, 'commits of this engine are lost; everything is read again')
+    this.abandoned = this.id
+    this.catalog.forget()
+    this.worker?.forget()
+    this.shards.lose('the log is not where it was left')
+  }
+
+  private async endFormerRegistration(): Promise<void> {
+    const { otherHistory, abandoned } = this
+    const { pool } = this.options
+    if (otherHistory !== undefined) await announceHistory(pool, this.log, otherHistory)
+    if (abandoned !== undefined) await pool.query('select noetl.fn_engine_leave($1)', [abandoned])
+    if (this.otherHistory === otherHistory) this.otherHistory = undefined
+    this.abandoned = undefined
+  }
+
   /** As long as the engine runs it holds a lease or tries to get one. Nothing else registers it, and only a stop ends this. */
   private async superviseLease(): Promise<void> {
     while (!this.stopping) {
@@ -310,6 +346,7 @@ class RunningEngine implements Engine {
         continue
       }
       try {
+        await this.endFormerRegistration()
         await this.register()
         const { shards } = this
         await shards.startRetrying()

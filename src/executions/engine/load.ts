@@ -187,6 +187,11 @@ export class Catalog {
     return this.entries.get(catalogId)
   }
 
+  /** The database has another history: its ids may be given again, for other playbooks. */
+  forget(): void {
+    this.entries.clear()
+  }
+
   /** Reads those that are not known yet, all in one statement. Those that are asked for are the last to make room. */
   async read(catalogIds: Iterable<string>): Promise<void> {
     const asked = new Set(catalogIds)

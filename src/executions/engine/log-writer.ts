@@ -33,6 +33,8 @@ interface LogWriterDeps {
   epochOf(shard: number): string | undefined
   /** The database says that a shard is not ours: finds out which are. */
   onFenced(): Promise<void>
+  /** The database lacks what was durable before: nothing in memory counts any more, and every shard is lost. */
+  onLogMoved(error: Error): void
   readonly log: Logger
   /** These appends are durable. Called before each append's own `onDurable`. */
   onFlush(appends: readonly Append[], ms: number): void
@@ -40,11 +42,15 @@ interface LogWriterDeps {
 
 /** Never so much that a flush is not over in some milliseconds; one append may be larger. */
 const MAX_EVENTS_PER_FLUSH = 1000
+const MAX_VERIFIED = 100_000
 
 export class LogWriter {
   private readonly deps: LogWriterDeps
   private readonly writer: BatchWriter<Append>
   private problem: string | undefined
+  private session: object | undefined
+  /** Executions whose log ended, on this session, where this engine takes it to end. */
+  private readonly verified = new Set<string>()
 
   constructor(deps: LogWriterDeps) {
     this.deps = deps
@@ -86,11 +92,24 @@ export class LogWriter {
   }
 
   private async flush(appends: readonly Append[]): Promise<void> {
-    const batch = serialize(appends)
+    await this.verifyOnNewSession()
+    const batch = serialize(appends, this.verified)
     const began = performance.now()
     await flush(this.deps.connection, this.deps.engine(), appends, batch)
     this.problem = undefined
+    for (const { execution_id, events, ended } of appends) {
+      if (ended) this.verified.delete(execution_id)
+      else if (events.length > 0) this.verified.add(execution_id)
+    }
     this.confirm(appends, performance.now() - began)
+  }
+
+  /** Only what was written on another session can be lost: the server is another one then, or was restored. */
+  private async verifyOnNewSession(): Promise<void> {
+    const session = await this.deps.connection.open()
+    if (session === this.session && this.verified.size < MAX_VERIFIED) return
+    this.session = session
+    this.verified.clear()
   }
 
   private async afterFailure(
@@ -107,6 +126,10 @@ export class LogWriter {
       // The shard may be ours again by the time we ask: no reason to ask without a pause.
       if (ours.length === appends.length) await pause()
       return ours
+    }
+    if (isLogMoved(error)) {
+      this.deps.onLogMoved(error as Error)
+      return this.withoutLostShards(appends)
     }
     if (isTransient(error)) {
       this.problem = (error as Error).message
@@ -172,12 +195,17 @@ class NotSerializable extends Error {
   override readonly name = 'NotSerializable'
 }
 
-function serialize(appends: readonly Append[]): string {
+function serialize(appends: readonly Append[], verified: ReadonlySet<string>): string {
   try {
-    return serializeBatch(appends)
+    return serializeBatch(appends, verified)
   } catch (error) {
     throw new NotSerializable((error as Error).message, { cause: error })
   }
+}
+
+/** What came before it is not in the log, although it was durable. */
+function isLogMoved(error: unknown): boolean {
+  return (error as pg.DatabaseError).code === 'SD814'
 }
 
 /** Its place in the log is taken, or its command is there already: the state that it was decided on is wrong, not the event. */
@@ -284,7 +312,7 @@ async function flush(
 }
 
 /** Put together as text: states of executions are text already, and most parts are empty most of the time. */
-function serializeBatch(appends: readonly Append[]): string {
+function serializeBatch(appends: readonly Append[], verified: ReadonlySet<string>): string {
   const parts: string[] = []
   const part = <Row>(name: string, rowsOf: (append: Append) => readonly Row[] | undefined): void => {
     const rows: Row[] = []
@@ -295,6 +323,8 @@ function serializeBatch(appends: readonly Append[]): string {
     if (rows.length > 0) parts.push(`"${name}":${JSON.stringify(rows)}`)
   }
   const still = withoutDropped(appends)
+  const follows = followedEvents(appends, verified)
+  if (follows.length > 0) parts.push(`"follows":${JSON.stringify(follows)}`)
   part('events', (append) => append.events.map(eventRow))
   part('commands', (append) => still.commands.get(append) ?? append.commands)
   part('commands_cancelled', (append) => append.commands_cancelled)
@@ -310,6 +340,17 @@ function serializeBatch(appends: readonly Append[]): string {
   const checkpoints = checkpointsOf(appends)
   if (checkpoints.length > 0) parts.push(`"checkpoints":[${checkpoints.join()}]`)
   return `{${parts.join()}}`
+}
+
+/** The event after which each execution goes on, of those whose log is not verified: execution and seq. */
+function followedEvents(appends: readonly Append[], verified: ReadonlySet<string>): [string, number][] {
+  const follows = new Map<string, number>()
+  for (const { execution_id, events } of appends) {
+    const [first] = events
+    if (first !== undefined && !verified.has(execution_id) && !follows.has(execution_id))
+      follows.set(execution_id, first.seq - 1)
+  }
+  return [...follows].filter(([, seq]) => seq > 0)
 }
 
 /** The database drops before it adds: what a later append drops must not be added by an earlier one of the same flush. */

@@ -138,6 +138,11 @@ export class CommandWorker {
     for (const id of [...this.tracked.keys()]) this.abandon(id, LEASE_LOST_REASON)
   }
 
+  /** The database has another history. */
+  forget(): void {
+    this.scopes.forgetAll()
+  }
+
   /** Waiting commands go back with the lease; running ones may end in this time. */
   async stop(graceMs: number): Promise<void> {
     this.stopping = true
@@ -327,6 +332,11 @@ export class LoopScopes {
     this.known.set(loop, scope)
     this.makeRoom(loop)
     return scope
+  }
+
+  forgetAll(): void {
+    this.known.clear()
+    this.bytes.clear()
   }
 
   private begin(execution: string, loop: string): Promise<LoopScope> {

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { StagedoorError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { isConnectionError, mapConnectionError } from './errors.ts'
+import { type OtherHistory, otherHistory, PoolHistory } from './history.ts'
 import { explainDatabaseError, explainRole } from './missing-object.ts'
 
 export type Client = pg.ClientBase
@@ -49,37 +50,45 @@ export async function withClient<T>(
 
 export function createPool(url: string, options: ConnectionOptions = {}): Pool {
   return new NamedPool(
-    {
-      ...settings(url, options),
-      max: options.max ?? 10,
-      idleTimeoutMillis: IDLE_MS,
-      ...(options.role && {
-        onConnect: (client: pg.ClientBase) => become(client, options.role as string),
-      }),
-    },
+    { ...settings(url, options), max: options.max ?? 10, idleTimeoutMillis: IDLE_MS },
     options,
+    new PoolHistory(),
   )
 }
 
 /** A pool like `pool` with `max` sessions that stay open, for work that must not wait for the sessions of `pool`. */
 export function reserveSessions(pool: Pool, max: number): Pool {
-  const naming = pool instanceof NamedPool ? pool.naming : {}
+  const [naming, history] = pool instanceof NamedPool ? [pool.naming, pool.history] : [{}, new PoolHistory()]
   // The driver hides the password from loops over the options.
   const { password } = pool.options
   const config = { ...pool.options, ...(password !== undefined && { password }), max, idleTimeoutMillis: 0 }
-  return new NamedPool(config, naming)
+  return new NamedPool(config, naming, history)
 }
+
+/**
+ * Calls back when new sessions of the pool, or of those reserved from it, see another history of the database than before (history.ts).
+ * Nobody gets such a session before: whoever had asked for one gets `database_unreachable`, and asks again. Only for a pool
+ * with a role. Returns how to end it.
+ */
+export function watchHistory(pool: Pool, onChange: (change: OtherHistory) => void): () => void {
+  return pool instanceof NamedPool ? pool.history.watch(onChange) : () => {}
+}
+
+type PoolNaming = Pick<ConnectionOptions, 'purpose' | 'setting' | 'role'>
 
 /** A session that is idle for this long is closed. */
 const IDLE_MS = 10_000
 
 /** Names the exhausted pool and the setting that enlarges it. The driver's own message sounds like a server that does not answer. */
 class NamedPool extends pg.Pool {
-  readonly naming: Pick<ConnectionOptions, 'purpose' | 'setting'>
+  readonly naming: PoolNaming
+  readonly history: PoolHistory
 
-  constructor(config: pg.PoolConfig, naming: Pick<ConnectionOptions, 'purpose' | 'setting'>) {
-    super(config)
+  constructor(config: pg.PoolConfig, naming: PoolNaming, history: PoolHistory) {
+    const { role } = naming
+    super({ ...config, ...(role && { onConnect: (client) => openAs(client, role, history) }) })
     this.naming = naming
+    this.history = history
     // Without error listeners a restart of the server would end the process. The pool reports idle sessions, a session its own errors.
     this.on('error', () => {})
     this.on('connect', (client) => client.on('error', () => {}))
@@ -87,12 +96,32 @@ class NamedPool extends pg.Pool {
 
   // biome-ignore lint/suspicious/noExplicitAny: the driver's two forms, with and without a callback
   override connect(callback?: any): any {
+    const { generation } = this.history
     if (callback === undefined) {
-      return super.connect().catch((error: unknown) => {
-        throw this.explain(error)
-      })
+      return super.connect().then(
+        (client) => {
+          const refusal = this.refuseOtherHistory(client, generation)
+          if (refusal === undefined) return client
+          throw refusal
+        },
+        (error: unknown) => {
+          throw this.explain(error)
+        },
+      )
     }
-    return super.connect((error, client, done) => callback(error && this.explain(error), client, done))
+    return super.connect((error, client, done) => {
+      if (error) return callback(this.explain(error), client, done)
+      const refusal = this.refuseOtherHistory(client!, generation)
+      return refusal === undefined ? callback(error, client, done) : callback(refusal, undefined, () => {})
+    })
+  }
+
+  /** What the caller is about to send follows from the history of when it asked for the session. */
+  private refuseOtherHistory(client: pg.PoolClient, generation: number): Error | undefined {
+    const isFormer = this.history.isFormer(client)
+    if (!isFormer && (generation === this.history.generation || !this.history.isWatched)) return undefined
+    client.release(isFormer)
+    return otherHistory()
   }
 
   private explain(error: unknown): unknown {
@@ -112,6 +141,11 @@ class NamedPool extends pg.Pool {
       },
     )
   }
+}
+
+async function openAs(client: pg.ClientBase, role: string, history: PoolHistory): Promise<void> {
+  await become(client, role)
+  await history.examine(client)
 }
 
 async function become(client: pg.ClientBase, role: string): Promise<void> {
@@ -155,21 +189,20 @@ export class DedicatedConnection {
     this.timeoutMs = timeoutMs
   }
 
+  /** Opens the session if there is none, and says which one the next statement uses: another object, another session. */
+  open(): Promise<object> {
+    return this.session()
+  }
+
   /** With `name` it is prepared once a session. */
   async query<Row extends pg.QueryResultRow>(
     text: string,
     values: unknown[] = [],
     name?: string,
   ): Promise<Row[]> {
-    this.client ??= this.pool.connect()
+    const client = await this.session()
+    // Of the same session: nothing was awaited since.
     const held = this.client
-    let client: pg.PoolClient
-    try {
-      client = await held
-    } catch (error) {
-      if (this.client === held) this.client = undefined
-      throw error
-    }
     try {
       // biome-ignore lint/suspicious/noExplicitAny: query_timeout of a single statement is not in the driver's types
       const config: any = { text, values, query_timeout: this.timeoutMs, ...(name && { name }) }
@@ -181,6 +214,24 @@ export class DedicatedConnection {
       }
       throw error
     }
+  }
+
+  private async session(): Promise<pg.PoolClient> {
+    this.client ??= this.pool.connect()
+    const held = this.client
+    let client: pg.PoolClient
+    try {
+      client = await held
+    } catch (error) {
+      if (this.client === held) this.client = undefined
+      throw error
+    }
+    if (!(this.pool instanceof NamedPool) || !this.pool.history.isFormer(client)) return client
+    if (this.client === held) {
+      this.client = undefined
+      client.release(true)
+    }
+    throw otherHistory()
   }
 
   async release(): Promise<void> {

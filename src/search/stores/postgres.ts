@@ -2,12 +2,14 @@
 
 import { StagedoorError } from '../../kernel/errors.ts'
 import type { Pool, Queryable } from '../../kernel/postgres/connection.ts'
+import { historyOf } from '../../kernel/postgres/history.ts'
 import { bytesOf, floatsOf } from '../embedders/embedder.ts'
 import {
   type FindCollectionState,
   guardStore,
   type NearestOptions,
   type NearestPoint,
+  openForStore,
   type VectorStore,
   withStoreErrors,
 } from './store.ts'
@@ -30,7 +32,7 @@ export function createPostgresStore({ pool, stateOf, ...limits }: PostgresStoreO
     for (const [name, mirror] of mirrors) {
       if (name !== collection && mirror.idleMs > IDLE_MS) mirrors.delete(name)
     }
-    const mirror = mirrors.get(collection) ?? new Mirror({ db, collection, ...limits })
+    const mirror = mirrors.get(collection) ?? new Mirror({ db: pool, collection, ...limits })
     mirrors.set(collection, mirror)
     return mirror
   }
@@ -87,7 +89,8 @@ export function createPostgresStore({ pool, stateOf, ...limits }: PostgresStoreO
 
 // The mirror: all vectors of a collection in memory, because SQL takes 868 ms for a search that takes 12 ms here (20,000 × 256).
 // Changes are read by snapshot difference (docs/decisions/0002): transactions end in another order than they begin, so "newer than
-// my last" would miss those that end late. Removed points leave a tombstone, which is purged after ten minutes; a mirror that is
+// my last" would miss those that end late. After a failover that lost the last commits transaction ids are used again, so a snapshot
+// counts only on sessions of the history that it was taken on. Removed points leave a tombstone, which is purged after ten minutes; a mirror that is
 // older than five minutes is therefore reloaded from the start.
 
 /** A million chunks of 256 numbers: a gigabyte. */
@@ -98,7 +101,7 @@ const MIRROR_PAGE = 5_000
 const MAX_CHANGES = 50_000
 
 interface MirrorOptions {
-  readonly db: Queryable
+  readonly db: Queryable & Partial<Pick<Pool, 'connect'>>
   readonly collection: string
   readonly maxNumbers?: number
   /** A monotonic clock in milliseconds. */
@@ -122,6 +125,8 @@ export class Mirror {
   private readonly now: () => number
   private mirrored: MirroredVectors = { blocks: new Map(), blockOf: new Map() }
   private seen: string | undefined
+  /** The history of the database that `seen` is of. */
+  private history: string | undefined
   private refreshedAt = 0
   private reading: Promise<void> | undefined
   private waiting: Promise<void> | undefined
@@ -176,19 +181,25 @@ export class Mirror {
 
   private async read(): Promise<void> {
     const startedAt = this.now()
-    const changes =
-      this.seen === undefined || this.idleMs > MAX_UNUSED_MS ? undefined : await this.changes(this.seen)
-    if (changes === undefined) await this.reload()
-    else {
-      for (const row of changes.rows) this.apply(row, this.mirrored)
-      this.seen = changes.seen
-    }
+    await inOneSession(this.options.db, async (db, history) => {
+      const isCurrent = this.seen !== undefined && this.history === history && this.idleMs <= MAX_UNUSED_MS
+      const changes = isCurrent ? await this.changes(db, this.seen!) : undefined
+      if (changes === undefined) await this.reload(db)
+      else {
+        for (const row of changes.rows) this.apply(row, this.mirrored)
+        this.seen = changes.seen
+      }
+      this.history = history
+    })
     this.refreshedAt = startedAt
   }
 
   /** One statement, so one snapshot: the next call reads what this one does not see. Undefined if there are too many changes. */
-  private async changes(seen: string): Promise<{ seen: string; rows: PointRow[] } | undefined> {
-    const { rows } = await this.options.db.query<PointRow & { seen: string; chunk_id: string | null }>(
+  private async changes(
+    db: Queryable,
+    seen: string,
+  ): Promise<{ seen: string; rows: PointRow[] } | undefined> {
+    const { rows } = await db.query<PointRow & { seen: string; chunk_id: string | null }>(
       `select s.now::text as seen, p.chunk_id, p.workspace_id, p.vector
          from (select pg_current_snapshot() as now) as s
          left join lateral (
@@ -205,8 +216,8 @@ export class Mirror {
   }
 
   /** The snapshot is taken before the pages are read: changes in between are read again by the next `changes`. */
-  private async reload(): Promise<void> {
-    const { db, collection } = this.options
+  private async reload(db: Queryable): Promise<void> {
+    const { collection } = this.options
     const mirrored: MirroredVectors = { blocks: new Map(), blockOf: new Map() }
     this.seen = undefined
     const { rows: begun } = await db.query<{ seen: string; points: number; bytes: number }>(
@@ -254,6 +265,20 @@ export class Mirror {
       store: 'postgres',
       reason: `${collection} has more than ${maxPoints} vectors of ${dimension} numbers, too many to mirror into a process; use pgvector or qdrant`,
     })
+  }
+}
+
+/** A session sees one history of the database as long as it lives. */
+async function inOneSession(
+  db: MirrorOptions['db'],
+  work: (db: Queryable, history: string | undefined) => Promise<void>,
+): Promise<void> {
+  if (db.connect === undefined) return work(db, undefined)
+  const client = await openForStore(db as Pool)
+  try {
+    await work(withStoreErrors(client), historyOf(client))
+  } finally {
+    client.release()
   }
 }
 

@@ -1,6 +1,7 @@
 /** The interface of vector stores. PostgreSQL records which points a store should hold; every store passes the same test suite. */
+import type { PoolClient } from 'pg'
 import { StagedoorError } from '../../kernel/errors.ts'
-import type { Queryable } from '../../kernel/postgres/connection.ts'
+import type { Pool, Queryable } from '../../kernel/postgres/connection.ts'
 import { isConnectionError, mapDatabaseError } from '../../kernel/postgres/errors.ts'
 
 export type StoreKind = 'postgres' | 'pgvector' | 'qdrant'
@@ -134,18 +135,29 @@ export function withStoreErrors(db: Queryable): Queryable {
     try {
       return await db.query(sql, values)
     } catch (error) {
-      if (error instanceof StagedoorError) throw error
-      const { code } = error as { code?: unknown }
-      // An error with an SQLSTATE comes from the server.
-      const fromServer = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
-      if (fromServer && !isUnavailableState(code)) throw mapDatabaseError(error)
-      if (fromServer || isConnectionError(error)) {
-        throw new StoreUnavailable('The database does not answer', { cause: error })
-      }
-      throw error
+      throw storeError(error)
     }
   }
   return { query: query as Queryable['query'] }
+}
+
+/** A session of its own, with the same errors. */
+export async function openForStore(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw storeError(error)
+  }
+}
+
+function storeError(error: unknown): unknown {
+  if (error instanceof StagedoorError) return error
+  const { code } = error as { code?: unknown }
+  // An error with an SQLSTATE comes from the server.
+  const fromServer = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+  if (fromServer && !isUnavailableState(code)) return mapDatabaseError(error)
+  if (!fromServer && !isConnectionError(error)) return error
+  return new StoreUnavailable('The database does not answer', { cause: error })
 }
 
 const isUnavailableState = (state: string): boolean => ['08', '53', '57', '58'].includes(state.slice(0, 2))

@@ -57,6 +57,20 @@ it('refuses a part that it does not know, and then writes nothing', async () => 
   expect(await engines.rows(LOG, [id])).toEqual([])
 })
 
+it('refuses to go on after an event that is not in the log, and then writes nothing', async () => {
+  const [id, other] = [await engines.newId(), await engines.newId()]
+  const event = logOf(id)
+  const [one, two] = [event('playbook.initialized'), event('execution.paused')]
+  const after = (seq: number) => [[id, seq]]
+  expect(await sqlstateOf(engines.flush(engine, { follows: after(1), events: [two] }))).toBe('SD814')
+  await engines.flush(engine, { events: [one] })
+  const both = { follows: after(2), events: [logOf(other)('playbook.initialized'), two] }
+  expect(await sqlstateOf(engines.flush(engine, both))).toBe('SD814')
+  expect(await engines.rows(LOG, [other])).toEqual([])
+  await engines.flush(engine, { follows: after(1), events: [two] })
+  expect(await engines.rows(LOG, [id])).toHaveLength(2)
+})
+
 describe('the fence', () => {
   it('refuses events of a shard that is not named, whoever holds it', async () => {
     const id = await engines.newId()

@@ -64,6 +64,7 @@ export async function examine({ url, apiUrl }: ExamineOptions): Promise<DoctorRe
       ? ['Whether the direct address is a pooler is unknown: it gave no second session.']
       : []),
     ...database.notes,
+    ...(await withClient(url, replicationNotes, PURPOSE)),
     ...(findings.some(({ remedy }) => remedy.includes(';'))
       ? [`Run statements as ${OWNER} (set role ${OWNER}); those about owners and roles as an administrator.`]
       : []),
@@ -76,6 +77,23 @@ export async function examine({ url, apiUrl }: ExamineOptions): Promise<DoctorRe
     server_version: session.server_version,
     stagedoor_version: VERSION,
   }
+}
+
+/**
+ * Every login may count the standbys; their names are for those who may read statistics. A backup that is being taken is no standby.
+ */
+async function replicationNotes(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ standbys: number; names: string | null }>(
+    `select count(*)::integer as standbys, string_agg(nullif(application_name, ''), ', ' order by application_name) as names
+       from pg_stat_replication
+      where coalesce(state, 'streaming') in ('streaming', 'catchup') and current_setting('synchronous_standby_names') = ''`,
+  )
+  const { standbys, names } = rows[0]!
+  if (standbys === 0) return []
+  const which = names === null ? '' : ` (${names})`
+  return [
+    `${standbys === 1 ? 'A standby follows' : `${standbys} standbys follow`} this server${which}, and synchronous_standby_names is empty: a failover can lose the last commits, and what they completed runs again. A synchronous standby prevents it.`,
+  ]
 }
 
 function poolerFinding(url: string): Finding {
