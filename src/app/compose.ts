@@ -2,7 +2,6 @@
  * The one composition of a Stagedoor process: pools, periodic tasks, dispatcher and workers. `stagedoor start`, `stagedoor worker`,
  * `stagedoor run` and `work()` of the library say which roles they take; every one of them runs the same maintenance.
  */
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { accessTasks } from '../access/maintenance.ts'
 import { type Dispatcher, startDispatcher } from '../events/dispatcher.ts'
@@ -23,19 +22,25 @@ import type { JobWorkOptions } from '../jobs/library.ts'
 import { jobTasks } from '../jobs/maintenance.ts'
 import { startWorker, type Worker } from '../jobs/worker.ts'
 import type { Config } from '../kernel/config.ts'
-import { type ConnectionOptions, createPool, inStatement, type Pool } from '../kernel/postgres/connection.ts'
+import {
+  type ConnectionOptions,
+  createPool,
+  inStatement,
+  type Pool,
+  withClient,
+} from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { type Database, refuseTransactionPooler } from '../kernel/postgres/open.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { type Maintenance, type MaintenanceTask, startMaintenance } from '../runtime/periodic-tasks.ts'
+import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import type { Search, WorkOptions as SearchWorkOptions } from '../search/library.ts'
 import type { SearchWorker } from '../search/worker.ts'
-import { type BlobStore, createDiskBlobStore } from '../staging/blobs.ts'
-import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
-import { blobProof, resultsHome } from './home.ts'
+import { ORPHANS, stagingTasks, TRASH } from '../staging/maintenance.ts'
 import type { Metrics } from './metrics.ts'
 import { createPlaybookRuntime } from './playbook-runtime.ts'
 import { createSearch } from './search.ts'
+import { blobProof, openStores, resultsHome, type Stores, type StoreWatch, watchStores } from './stores.ts'
 
 /** What runs in this process. Maintenance always does, unless another composition of the same process runs it. */
 export interface Roles {
@@ -113,7 +118,9 @@ export async function compose(
   { roles, log, metrics, onCrash }: ComposeOptions,
 ): Promise<Composition> {
   const closers: Closer[] = []
-  const context: Context = { config, database, log, closers }
+  const stores = openStores(config)
+  closers.push(async () => stores.close())
+  const context: Context = { config, database, log, closers, stores }
   const parts: Parts = {}
   let stopped: Promise<void> | undefined
   const composition: Composition = {
@@ -141,11 +148,12 @@ export async function compose(
   try {
     await refuseTransactionPooler(database.workerUrl)
     if (onCrash) closers.push(onCrash(composition.crash))
+    parts.stores = await watchSharedStores(context)
     const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
     if (roles.api) parts.api = openApi(context, search!)
     if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
     if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)
-    if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, roles.api === true)
+    if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, parts, roles.api === true)
     if (roles.playbooks) parts.playbooks = await startPlaybooks(context, roles.playbooks, metrics)
     if (roles.search) {
       const worker = await search!.work({ log, ...(metrics && { hooks: metrics.search }), ...roles.search })
@@ -183,9 +191,11 @@ interface Context {
   readonly log: Logger
   /** In the order of starts. */
   readonly closers: Closer[]
+  readonly stores: Stores
 }
 
 interface Parts {
+  stores?: StoreWatch | undefined
   api?: ApiResources
   worker?: Worker
   dispatcher?: Dispatcher
@@ -201,9 +211,21 @@ interface RunningPlaybooks {
 
 type Hooks = ComposeOptions['metrics']
 
-function healthOf({ maintenance, worker, dispatcher, playbooks, searchWorker }: Parts): HealthCheck[] {
+function healthOf({
+  stores,
+  maintenance,
+  worker,
+  dispatcher,
+  playbooks,
+  searchWorker,
+}: Parts): HealthCheck[] {
   const single = [maintenance, worker, dispatcher].flatMap((part) => (part ? [part.health()] : []))
-  return [...single, ...(playbooks?.health() ?? []), ...(searchWorker ? [searchWorker.health()] : [])]
+  return [
+    ...(stores?.health() ?? []),
+    ...single,
+    ...(playbooks?.health() ?? []),
+    ...(searchWorker ? [searchWorker.health()] : []),
+  ]
 }
 
 /** In reverse order. What cannot be closed does not keep the others open. */
@@ -232,7 +254,7 @@ function openSearch(context: Context, max: number): Search {
 
 /** Readers and searches have pools of their own: a file that is being read holds its session for as long as it takes. */
 function openApi(context: Context, search: Search): ApiResources {
-  const { config, database, closers } = context
+  const { config, database, closers, stores } = context
   const resources = {
     requests: openPool(context, database.apiUrl, {
       max: config.poolSize,
@@ -246,14 +268,28 @@ function openApi(context: Context, search: Search): ApiResources {
       home: config.home,
     },
     search,
-    blobs: blobsIn(config),
+    blobs: stores.blobs,
   }
   closers.push(retainDuck(spoolFolder(config.home)))
   return resources
 }
 
-function blobsIn({ home }: Config): BlobStore {
-  return createDiskBlobStore(join(home, 'blobs'))
+/** Nothing to watch where all bytes are files of this machine. */
+async function watchSharedStores({
+  config,
+  database,
+  log,
+  closers,
+  stores,
+}: Context): Promise<StoreWatch | undefined> {
+  if (stores.shared.length === 0) return undefined
+  const watch = await withClient(
+    database.workerUrl,
+    (client) => watchStores(stores, config.cell, client, log),
+    { role: 'dot_executor' },
+  )
+  closers.push(async () => watch.stop())
+  return watch
 }
 
 async function startJobs(context: Context, role: JobsRole, metrics: Hooks): Promise<Worker> {
@@ -287,41 +323,57 @@ function runDispatcher(context: Context, metrics: Hooks): Dispatcher {
 }
 
 /** With a pool of its own: handlers may hold all other sessions, and their time limit does not apply. */
-function runMaintenance(context: Context, servesApi: boolean): Maintenance {
+function runMaintenance(context: Context, parts: Parts, servesApi: boolean): Maintenance {
   const pool = openWorkerPool(context, { max: MAINTENANCE_SESSIONS, purpose: 'maintenance' })
-  const maintenance = startMaintenance(pool, maintenanceTasks(context, pool, servesApi), context.log)
+  const maintenance = startMaintenance(pool, maintenanceTasks(context, parts, pool, servesApi), context.log)
   context.closers.push(() => maintenance.stop())
   return maintenance
 }
 
 /** Everything that the database needs from time to time. Any process may be the only one that ever runs, so each runs all. */
-function maintenanceTasks(context: Context, pool: Pool, servesApi: boolean): MaintenanceTask[] {
-  const { config, database } = context
+function maintenanceTasks(context: Context, parts: Parts, pool: Pool, servesApi: boolean): MaintenanceTask[] {
+  const { config, database, stores } = context
   return [
     ...gateTasks,
     ...accessTasks,
-    ...stagingTasksHere(context, servesApi),
+    ...stagingTasksHere(context, parts, servesApi),
     ...ingestTasks(config.home),
     ...eventTasks,
     ...routeTasks,
     ...jobTasks,
-    ...executionTasks(pool, resultsHome(config, database)),
+    ...executionTasks(pool, resultsHome(stores, database)),
   ]
 }
 
 /**
- * Blobs are files in the home of the process that serves the API, or of the embedded server. A worker on another machine must not
- * take them out of the trash, because it cannot delete them. Files without a record are deleted only on the embedded server: the
- * same home may have been used with another database of the user's before.
+ * Blobs on disk are files of the process that serves the API, or of the embedded server. A worker on another machine must not
+ * take them out of the trash, because it cannot delete them; those in a shared store any process deletes. Files without a record are
+ * deleted in shared stores, whose marker names this database, and on the embedded server: the same home may have been used with
+ * another database of the user's before.
  */
-function stagingTasksHere({ config, database, log }: Context, servesApi: boolean): MaintenanceTask[] {
+function stagingTasksHere(
+  { database, log, stores }: Context,
+  parts: Parts,
+  servesApi: boolean,
+): MaintenanceTask[] {
   const isEmbedded = database.kind === 'embedded'
-  if (!isEmbedded && !servesApi) return stagingTasks()
+  const blobs = isEmbedded || servesApi ? stores.blobs : stores.sharedBlobs
+  const orphansIn = isEmbedded ? stores.blobs : stores.sharedBlobs
+  if (!blobs) return stagingTasks()
   const onDeleteFailed = (blobRef: string, error: unknown): void =>
     log.warn({ err: error, blob_ref: blobRef }, 'a blob could not be deleted')
-  return stagingTasks(blobsIn(config), { onDeleteFailed }).filter(
-    (task) => isEmbedded || task.name !== ORPHANS,
-  )
+  return stagingTasks(blobs, { onDeleteFailed, orphansIn })
+    .filter(({ name }) => orphansIn !== undefined || name !== ORPHANS)
+    .map((task) => (deletesBlobs(task) ? { ...task, run: whileAllowed(task, parts) } : task))
+}
+
+function deletesBlobs({ name }: MaintenanceTask): boolean {
+  return name === ORPHANS || name === TRASH
+}
+
+/** Not where a shared store cannot be used, or belongs to another database. */
+function whileAllowed(task: MaintenanceTask, parts: Parts): MaintenanceTask['run'] {
+  return async (client) => (parts.stores?.mayDelete() === false ? undefined : task.run(client))
 }
 
 /** The engine and its tools have pools of their own: tools that hold all of theirs hold up neither the engine nor the process. */
@@ -330,7 +382,7 @@ async function startPlaybooks(
   { handlers, tools: moreTools, ...role }: EngineWorkOptions,
   metrics: Hooks,
 ): Promise<RunningPlaybooks> {
-  const { config, database, log, closers } = context
+  const { config, database, log, closers, stores } = context
   const pool = openWorkerPool(context, { max: ENGINE_SESSIONS, purpose: 'executions' })
   const toolPool = openWorkerPool(context, { max: TOOL_SESSIONS, purpose: 'tools' })
   const ingest = ingestLibrary({
@@ -347,7 +399,8 @@ async function startPlaybooks(
     toolPool,
     ingest,
     ...(handlers && { handlers }),
-    ...blobProof(database, config.home),
+    ...blobProof(database, stores),
+    stores,
   })
   closers.push(() => runtime.close())
   const lag = watchLag(role.hooks ?? metrics?.engine ?? {})

@@ -80,6 +80,10 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
     'Look at the log of this process, and at Executions for what is stuck.',
   ],
   projection: ['Projection of executions', 'Rebuild it if it stays behind: `stagedoor execution rebuild`.'],
+  store: [
+    'Store of blobs',
+    'The code at the beginning is in the guide of troubleshooting, with what to do. The check is repeated every 15 seconds.',
+  ],
   blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
 }
 
