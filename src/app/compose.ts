@@ -10,6 +10,7 @@ import { routeTasks } from '../events/routes.ts'
 import { type Engine, type EngineHooks, startEngine } from '../executions/engine/engine.ts'
 import type { WorkOptions as EngineWorkOptions } from '../executions/library.ts'
 import { executionTasks } from '../executions/maintenance.ts'
+import type { SharedResults } from '../executions/results.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { retainDuck } from '../ingest/duckdb.ts'
 import { ingestLibrary } from '../ingest/library.ts'
@@ -40,7 +41,7 @@ import { ORPHANS, stagingTasks, TRASH } from '../staging/maintenance.ts'
 import type { Metrics } from './metrics.ts'
 import { createPlaybookRuntime } from './playbook-runtime.ts'
 import { createSearch } from './search.ts'
-import { blobProof, openStores, resultsHome, type Stores, type StoreWatch, watchStores } from './stores.ts'
+import { blobProof, openStores, resultPlaces, type Stores, type StoreWatch, watchStores } from './stores.ts'
 
 /** What runs in this process. Maintenance always does, unless another composition of the same process runs it. */
 export interface Roles {
@@ -94,6 +95,7 @@ export interface ApiResources {
   readonly ingest: PipelineDeps
   readonly search: Search
   readonly blobs: BlobStore
+  readonly results: { readonly home: string; readonly shared: SharedResults | undefined }
 }
 
 const API_TIMEOUT_MS = 60_000
@@ -269,6 +271,7 @@ function openApi(context: Context, search: Search): ApiResources {
     },
     search,
     blobs: stores.blobs,
+    results: { home: stores.folder, shared: stores.sharedResults },
   }
   closers.push(retainDuck(spoolFolder(config.home)))
   return resources
@@ -341,7 +344,10 @@ function maintenanceTasks(context: Context, parts: Parts, pool: Pool, servesApi:
     ...eventTasks,
     ...routeTasks,
     ...jobTasks,
-    ...executionTasks(pool, resultsHome(stores, database)),
+    ...executionTasks(pool, {
+      home: resultPlaces(stores, database).home,
+      shared: () => (parts.stores?.mayDelete() ? stores.sharedResults?.store : undefined),
+    }),
   ]
 }
 

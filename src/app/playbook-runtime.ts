@@ -7,7 +7,7 @@ import type { Ingest } from '../ingest/library.ts'
 import { type Config, filesFolder } from '../kernel/config.ts'
 import { type Client, createPool, type Pool } from '../kernel/postgres/connection.ts'
 import type { Database } from '../kernel/postgres/open.ts'
-import { resultsHome, type Stores } from './stores.ts'
+import { resultPlaces, type Stores } from './stores.ts'
 import { duckdbTool } from './tools/duckdb.ts'
 import { ingestTool } from './tools/ingest.ts'
 import { stagingTool } from './tools/staging.ts'
@@ -41,7 +41,6 @@ export function createPlaybookRuntime(deps: PlaybookRuntimeDeps): PlaybookRuntim
     database.playbookUrl === undefined
       ? undefined
       : createPool(database.playbookUrl, { max: SQL_SESSIONS, purpose: 'playbook' })
-  const home = resultsHome(stores, database)
   return {
     tools: playbookTools({
       pool: toolPool,
@@ -52,7 +51,7 @@ export function createPlaybookRuntime(deps: PlaybookRuntimeDeps): PlaybookRuntim
       ...(handlers && { handlers }),
       ...(prove && { prove }),
     }),
-    results: createResultStore({ pool, ...(home !== undefined && { home }) }),
+    results: createResultStore({ pool, ...resultPlaces(stores, database) }),
     close: async () => sqlPool?.end(),
   }
 }

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import type { SharedResults } from '../executions/results.ts'
 import { type Config, formatStorePlace, type StorePlace } from '../kernel/config.ts'
 import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
@@ -23,6 +24,7 @@ type StoreConfig = Pick<
   | 'home'
   | 'store'
   | 'cell'
+  | 'resultsFallback'
   | 'blobLimit'
   | 's3Endpoint'
   | 's3Region'
@@ -38,11 +40,9 @@ export interface Stores {
   /** Blobs in those places that every machine of this database sees; undefined where there is none. */
   readonly sharedBlobs: BlobStore | undefined
   /** Large results, in shared places only: another machine may continue an execution. Undefined where there is none. */
-  readonly sharedResults: BlobStore | undefined
+  readonly sharedResults: SharedResults | undefined
   /** The folder of the place `disk`. */
   readonly folder: string
-  /** Whether new blobs are files of this machine. */
-  readonly writesToDisk: boolean
   readonly shared: readonly SharedPlace[]
   close(): void
 }
@@ -67,12 +67,16 @@ export function openStores(config: StoreConfig): Stores {
   const all: readonly StorePlace[] = disk ? places : [...places, { scheme: 'disk', folder }]
   const opened = all.map((place) => openPlace(place, config))
   const shared = opened.filter((place) => place.shared !== undefined)
+  const results = routed(shared.map((place) => place.results))
   return {
     blobs: routed(opened.map(({ blobs }) => blobs))!,
     sharedBlobs: routed(shared.map(({ blobs }) => blobs)),
-    sharedResults: routed(shared.map(({ results }) => results)),
+    sharedResults: results && {
+      store: results,
+      isRequired: config.resultsFallback !== 'db',
+      isWritten: all[0]!.scheme !== 'disk',
+    },
     folder,
-    writesToDisk: all[0]!.scheme === 'disk',
     shared: shared.map((place) => place.shared!),
     close() {
       for (const place of opened) place.close()
@@ -331,9 +335,15 @@ function databaseIn(marker: string): string {
 }
 
 /**
- * Where large results may be files of this machine. On the user's own database another machine may continue an execution that
- * began here, and would look for the file in its own folder: there results are rows, or in the shared place.
+ * Where large results are. As files of this machine only with the embedded server: on the user's own database another machine may
+ * continue an execution that began here, and would look for the file in its own folder. There they are rows, or in the shared place.
  */
-export function resultsHome({ folder }: Stores, { kind }: Pick<Database, 'kind'>): string | undefined {
-  return kind === 'embedded' ? folder : undefined
+export function resultPlaces(
+  { folder, sharedResults }: Stores,
+  { kind }: Pick<Database, 'kind'>,
+): { home?: string; shared?: SharedResults } {
+  return {
+    ...(kind === 'embedded' && { home: folder }),
+    ...(sharedResults && { shared: sharedResults }),
+  }
 }

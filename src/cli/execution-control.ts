@@ -1,7 +1,7 @@
 /** Commands that act on an execution: cancel, pause, resume, rerun, wait, rebuild. */
 import { InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
-import { openStores, resultsHome } from '../app/stores.ts'
+import { openStores, resultPlaces } from '../app/stores.ts'
 import {
   cancelExecution,
   pauseExecution,
@@ -175,7 +175,7 @@ export const waitCommand = () =>
         if (last.end_time === null) return await printUnfinished(output, pool, last, stops)
         const results = createResultStore({
           pool,
-          home: resultsHome(openStores(config), await session.database()),
+          ...resultPlaces(openStores(config), await session.database()),
         })
         await printEnd(output, pool, results, last)
       } finally {

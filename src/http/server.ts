@@ -40,7 +40,7 @@ import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
-import { executionRoutes } from './executions.ts'
+import { executionRoutes, type ResultFiles } from './executions.ts'
 import { findRoutes } from './find.ts'
 import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
@@ -81,6 +81,8 @@ export interface ApiContext {
   readonly credentialCacheMs?: number
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
+  /** Where large results are besides rows; default: in the home. */
+  readonly results?: Omit<ResultFiles, 'pool'>
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
   readonly ingest: PipelineDeps
   /** Asked under the caller's rights; kept between two questions. */
@@ -214,7 +216,7 @@ function apiRoutes(
     '/issues': issueRoutes,
     '/webhooks': webhookRoutes(context.config.webhookHosts ?? []),
     '/playbooks': playbookRoutes,
-    '/executions': executionRoutes(context.ingest),
+    '/executions': executionRoutes({ ...context.ingest, ...context.results }),
     '/units': unitRoutes,
     '/topics': topicRoutes,
     '/documents': documentRoutes,

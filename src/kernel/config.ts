@@ -135,6 +135,13 @@ const SETTINGS = {
     fallback: undefined,
     parse: storePlaces,
   }),
+  resultsFallback: setting<'db' | undefined>({
+    env: 'STAGEDOOR_RESULTS_FALLBACK',
+    about:
+      'db: a large result that the shared store refuses becomes a row; unset: its step fails and is retried',
+    fallback: undefined,
+    parse: oneOf(['db'] as const),
+  }),
   cell: setting({
     env: 'STAGEDOOR_CELL',
     about: 'name of this installation in a store that several installations share',
