@@ -138,7 +138,15 @@ const BY_NAME: readonly (readonly [ErrorCode, readonly string[]])[] = [
   ['store_full', ['QuotaExceeded', 'XMinioStorageFull', 'InsufficientStorage', 'StorageFull']],
   [
     'store_slow',
-    ['TimeoutError', 'RequestTimeout', 'ETIMEDOUT', 'SlowDown', 'Throttling', 'TooManyRequests'],
+    [
+      'TimeoutError',
+      'RequestTimeout',
+      'ETIMEDOUT',
+      'SlowDown',
+      'ServiceUnavailable',
+      'Throttling',
+      'TooManyRequests',
+    ],
   ],
   [
     'store_unreachable',

@@ -177,7 +177,7 @@ describe('a store', () => {
 
     it.each([
       [500, 'InternalError', 'store_broken', true],
-      [503, 'SlowDown', 'store_slow', true],
+      [503, 'ServiceUnavailable', 'store_slow', true],
       [403, 'SignatureDoesNotMatch', 'store_credentials_refused', false],
       [403, 'AccessDenied', 'store_credentials_refused', false],
       [400, 'ExpiredToken', 'store_credentials_refused', false],

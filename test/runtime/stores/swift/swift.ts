@@ -171,6 +171,11 @@ pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api 
 use = egg:swift#proxy
 allow_account_management = true
 account_autocreate = true
+# On a busy machine a server may take long to answer; the default gives up after half a second, and then on its only device for a minute.
+conn_timeout = 30
+node_timeout = 60
+error_suppression_limit = 1000000
+error_suppression_interval = 0
 [filter:cache]
 use = egg:swift#memcache
 memcache_servers = 127.0.0.1:${ports.memcached}
