@@ -7,7 +7,10 @@ import { delimiter, join } from 'node:path'
 import { run } from './child.mjs'
 import { notice, SetupError, step } from './notice.mjs'
 
-/** One line for each program. `env` is how the suites learn its path; set by a person, it is taken as it is. */
+/**
+ * One entry for each program. `env` is how the suites learn its path; set by a person, it is taken as it is. With `length` only
+ * that run has its suites.
+ */
 export const PROGRAMS = [
   {
     program: 'chromium',
@@ -26,6 +29,19 @@ export const PROGRAMS = [
     // Debian puts it where only root looks.
     find: () => onPath(['pgbouncer']) ?? executable('/usr/sbin/pgbouncer'),
   },
+  {
+    program: 'swift-proxy-server',
+    env: 'SWIFT_PROXY_PATH',
+    debianPackage: 'swift-proxy swift-account swift-container swift-object memcached',
+    suites: ['test/runtime/stores/swift'],
+    length: 'long',
+    find: () =>
+      ['swift-account-server', 'swift-container-server', 'swift-object-server', 'memcached'].every((name) =>
+        onPath([name]),
+      )
+        ? onPath(['swift-proxy-server'])
+        : undefined,
+  },
 ]
 
 /**
@@ -35,12 +51,14 @@ export const PROGRAMS = [
 export async function preparePrograms({
   programs = PROGRAMS,
   testFiles,
+  length,
   env = process.env,
   install = aptInstall,
 }) {
   const found = {}
   const notRun = []
-  for (const { program, env: variable, debianPackage, suites, find } of programs) {
+  for (const { program, env: variable, debianPackage, suites, length: only, find } of programs) {
+    if (only !== undefined && only !== length) continue
     const needed = suites.filter((suite) => testFiles.some((file) => file.startsWith(`${suite}/`)))
     if (needed.length === 0) continue
     const given = env[variable]
@@ -68,7 +86,7 @@ export async function aptInstall({ program, debianPackage, env }) {
   if (!allowed || apt === undefined) return
   const title = `Installing ${program} with apt-get (STAGEDOOR_NO_SYSTEM_INSTALL=1 turns this off)…`
   const quiet = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } }
-  const steps = [['update'], ['install', '-y', '--no-install-recommends', debianPackage]]
+  const steps = [['update'], ['install', '-y', '--no-install-recommends', ...debianPackage.split(' ')]]
   const work = async () => {
     for (const args of steps) {
       const { code, output } = await run(apt, args, quiet)

@@ -37,7 +37,7 @@ export async function runTests({
   install,
 }) {
   const testFiles = selectedFiles(root, argv)
-  const { found, notRun } = await preparePrograms({ programs, testFiles, env, install })
+  const { found, notRun } = await preparePrograms({ programs, testFiles, length, env, install })
   const folder = mkdtempSync(join(tmpdir(), 'stagedoor-results-'))
   try {
     const report = join(folder, 'report.json')

@@ -1,6 +1,7 @@
 -- Results that are stored by reference.
 
--- Stores a result that is too large for an event, in one statement: its bytes (db), or the location of its file (disk).
+-- Stores a result that is too large for an event, in one statement: its bytes (db), or the location of its file (disk) or object
+-- (s3, pvc: the scheme of its location).
 -- content_hash is of the text that jsonb returns, or of the file's bytes: the reader compares it.
 create or replace function noetl.fn_result_put(
   p_execution_id bigint,
@@ -26,7 +27,7 @@ begin
   end if;
   insert into noetl.result_ref (ref_id, execution_id, node_name, command_id, name, parent_ref_id, store_tier, physical_uri, content_hash, bytes)
   values (v_ref, p_execution_id, p_node_name, p_command_id, p_name, p_parent_ref_id,
-          case when p_body is null then 'disk' else 'db' end, coalesce(p_physical_uri, 'db:noetl.result_body/' || v_ref),
+          case when p_body is not null then 'db' when p_physical_uri ~ '^(s3|pvc):' then split_part(p_physical_uri, ':', 1) else 'disk' end, coalesce(p_physical_uri, 'db:noetl.result_body/' || v_ref),
           coalesce(p_content_hash, sha256(convert_to(p_body::text, 'UTF8'))), p_bytes);
   if p_body is not null then
     insert into noetl.result_body (ref_id, body) values (v_ref, p_body);

@@ -2,7 +2,6 @@
  * The one composition of a Stagedoor process: pools, periodic tasks, dispatcher and workers. `stagedoor start`, `stagedoor worker`,
  * `stagedoor run` and `work()` of the library say which roles they take; every one of them runs the same maintenance.
  */
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { accessTasks } from '../access/maintenance.ts'
 import { type Dispatcher, startDispatcher } from '../events/dispatcher.ts'
@@ -11,6 +10,7 @@ import { routeTasks } from '../events/routes.ts'
 import { type Engine, type EngineHooks, startEngine } from '../executions/engine/engine.ts'
 import type { WorkOptions as EngineWorkOptions } from '../executions/library.ts'
 import { executionTasks } from '../executions/maintenance.ts'
+import type { SharedResults } from '../executions/results.ts'
 import { gateTasks } from '../gates/maintenance.ts'
 import { retainDuck } from '../ingest/duckdb.ts'
 import { ingestLibrary } from '../ingest/library.ts'
@@ -29,6 +29,7 @@ import {
   inStatement,
   type Pool,
   watchHistory,
+  withClient,
 } from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { announceHistory } from '../kernel/postgres/history.ts'
@@ -36,14 +37,14 @@ import { type Database, refuseTransactionPooler } from '../kernel/postgres/open.
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { type Maintenance, type MaintenanceTask, startMaintenance } from '../runtime/periodic-tasks.ts'
 import { retryWhileUnavailable } from '../runtime/retry.ts'
+import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import type { Search, WorkOptions as SearchWorkOptions } from '../search/library.ts'
 import type { SearchWorker } from '../search/worker.ts'
-import { type BlobStore, createDiskBlobStore } from '../staging/blobs.ts'
-import { ORPHANS, stagingTasks } from '../staging/maintenance.ts'
-import { blobProof, resultsHome } from './home.ts'
+import { ORPHANS, stagingTasks, TRASH } from '../staging/maintenance.ts'
 import type { Metrics } from './metrics.ts'
 import { createPlaybookRuntime } from './playbook-runtime.ts'
 import { createSearch } from './search.ts'
+import { blobProof, openStores, resultPlaces, type Stores, type StoreWatch, watchStores } from './stores.ts'
 
 /** What runs in this process. Maintenance always does, unless another composition of the same process runs it. */
 export interface Roles {
@@ -97,6 +98,7 @@ export interface ApiResources {
   readonly ingest: PipelineDeps
   readonly search: Search
   readonly blobs: BlobStore
+  readonly results: { readonly home: string; readonly shared: SharedResults | undefined }
 }
 
 const API_TIMEOUT_MS = 60_000
@@ -121,7 +123,9 @@ export async function compose(
   { roles, log, metrics, onCrash }: ComposeOptions,
 ): Promise<Composition> {
   const closers: Closer[] = []
-  const context: Context = { config, database, log, closers }
+  const stores = openStores(config)
+  closers.push(async () => stores.close())
+  const context: Context = { config, database, log, closers, stores }
   const parts: Parts = {}
   let stopped: Promise<void> | undefined
   const composition: Composition = {
@@ -149,11 +153,12 @@ export async function compose(
   try {
     await refuseTransactionPooler(database.workerUrl)
     if (onCrash) closers.push(onCrash(composition.crash))
+    parts.stores = await watchSharedStores(context)
     const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
     if (roles.api) parts.api = openApi(context, search!)
     if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
     if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)
-    if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, roles.api === true)
+    if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, parts, roles.api === true)
     if (roles.playbooks) parts.playbooks = await startPlaybooks(context, roles.playbooks, metrics)
     if (roles.search) {
       const worker = await search!.work({ log, ...(metrics && { hooks: metrics.search }), ...roles.search })
@@ -192,9 +197,11 @@ interface Context {
   readonly log: Logger
   /** In the order of starts. */
   readonly closers: Closer[]
+  readonly stores: Stores
 }
 
 interface Parts {
+  stores?: StoreWatch | undefined
   api?: ApiResources
   worker?: Worker
   dispatcher?: Dispatcher
@@ -210,9 +217,21 @@ interface RunningPlaybooks {
 
 type Hooks = ComposeOptions['metrics']
 
-function healthOf({ maintenance, worker, dispatcher, playbooks, searchWorker }: Parts): HealthCheck[] {
+function healthOf({
+  stores,
+  maintenance,
+  worker,
+  dispatcher,
+  playbooks,
+  searchWorker,
+}: Parts): HealthCheck[] {
   const single = [maintenance, worker, dispatcher].flatMap((part) => (part ? [part.health()] : []))
-  return [...single, ...(playbooks?.health() ?? []), ...(searchWorker ? [searchWorker.health()] : [])]
+  return [
+    ...(stores?.health() ?? []),
+    ...single,
+    ...(playbooks?.health() ?? []),
+    ...(searchWorker ? [searchWorker.health()] : []),
+  ]
 }
 
 /** In reverse order. What cannot be closed does not keep the others open. */
@@ -241,7 +260,7 @@ function openSearch(context: Context, max: number): Search {
 
 /** Readers and searches have pools of their own: a file that is being read holds its session for as long as it takes. */
 function openApi(context: Context, search: Search): ApiResources {
-  const { config, database, closers } = context
+  const { config, database, closers, stores } = context
   const resources = {
     requests: openPool(context, database.apiUrl, {
       max: config.poolSize,
@@ -255,14 +274,29 @@ function openApi(context: Context, search: Search): ApiResources {
       home: config.home,
     },
     search,
-    blobs: blobsIn(config),
+    blobs: stores.blobs,
+    results: { home: stores.folder, shared: stores.sharedResults },
   }
   closers.push(retainDuck(spoolFolder(config.home)))
   return resources
 }
 
-function blobsIn({ home }: Config): BlobStore {
-  return createDiskBlobStore(join(home, 'blobs'))
+/** Nothing to watch where all bytes are files of this machine. */
+async function watchSharedStores({
+  config,
+  database,
+  log,
+  closers,
+  stores,
+}: Context): Promise<StoreWatch | undefined> {
+  if (stores.shared.length === 0) return undefined
+  const watch = await withClient(
+    database.workerUrl,
+    (client) => watchStores(stores, config.cell, client, log),
+    { role: 'dot_executor' },
+  )
+  closers.push(async () => watch.stop())
+  return watch
 }
 
 async function startJobs(context: Context, role: JobsRole, metrics: Hooks): Promise<Worker> {
@@ -296,10 +330,10 @@ function runDispatcher(context: Context, metrics: Hooks): Dispatcher {
 }
 
 /** With a pool of its own: handlers may hold all other sessions, and their time limit does not apply. */
-function runMaintenance(context: Context, servesApi: boolean): Maintenance {
+function runMaintenance(context: Context, parts: Parts, servesApi: boolean): Maintenance {
   const pool = openWorkerPool(context, { max: MAINTENANCE_SESSIONS, purpose: 'maintenance' })
   announceOtherHistory(pool, context.log)
-  const maintenance = startMaintenance(pool, maintenanceTasks(context, pool, servesApi), context.log)
+  const maintenance = startMaintenance(pool, maintenanceTasks(context, parts, pool, servesApi), context.log)
   context.closers.push(() => maintenance.stop())
   return maintenance
 }
@@ -314,33 +348,52 @@ function announceOtherHistory(pool: Pool, log: Logger): void {
 }
 
 /** Everything that the database needs from time to time. Any process may be the only one that ever runs, so each runs all. */
-function maintenanceTasks(context: Context, pool: Pool, servesApi: boolean): MaintenanceTask[] {
-  const { config, database } = context
+function maintenanceTasks(context: Context, parts: Parts, pool: Pool, servesApi: boolean): MaintenanceTask[] {
+  const { config, database, stores } = context
   return [
     ...gateTasks,
     ...accessTasks,
-    ...stagingTasksHere(context, servesApi),
+    ...stagingTasksHere(context, parts, servesApi),
     ...ingestTasks(config.home),
     ...eventTasks,
     ...routeTasks,
     ...jobTasks,
-    ...executionTasks(pool, resultsHome(config, database)),
+    ...executionTasks(pool, {
+      home: resultPlaces(stores, database).home,
+      shared: () => (parts.stores?.mayDelete() ? stores.sharedResults?.store : undefined),
+    }),
   ]
 }
 
 /**
- * Blobs are files in the home of the process that serves the API, or of the embedded server. A worker on another machine must not
- * take them out of the trash, because it cannot delete them. Files without a record are deleted only on the embedded server: the
- * same home may have been used with another database of the user's before.
+ * Blobs on disk are files of the process that serves the API, or of the embedded server. A worker on another machine must not
+ * take them out of the trash, because it cannot delete them; those in a shared store any process deletes. Files without a record are
+ * deleted in shared stores, whose marker names this database, and on the embedded server: the same home may have been used with
+ * another database of the user's before.
  */
-function stagingTasksHere({ config, database, log }: Context, servesApi: boolean): MaintenanceTask[] {
+function stagingTasksHere(
+  { database, log, stores }: Context,
+  parts: Parts,
+  servesApi: boolean,
+): MaintenanceTask[] {
   const isEmbedded = database.kind === 'embedded'
-  if (!isEmbedded && !servesApi) return stagingTasks()
+  const blobs = isEmbedded || servesApi ? stores.blobs : stores.sharedBlobs
+  const orphansIn = isEmbedded ? stores.blobs : stores.sharedBlobs
+  if (!blobs) return stagingTasks()
   const onDeleteFailed = (blobRef: string, error: unknown): void =>
     log.warn({ err: error, blob_ref: blobRef }, 'a blob could not be deleted')
-  return stagingTasks(blobsIn(config), { onDeleteFailed }).filter(
-    (task) => isEmbedded || task.name !== ORPHANS,
-  )
+  return stagingTasks(blobs, { onDeleteFailed, orphansIn })
+    .filter(({ name }) => orphansIn !== undefined || name !== ORPHANS)
+    .map((task) => (deletesBlobs(task) ? { ...task, run: whileAllowed(task, parts) } : task))
+}
+
+function deletesBlobs({ name }: MaintenanceTask): boolean {
+  return name === ORPHANS || name === TRASH
+}
+
+/** Not where a shared store cannot be used, or belongs to another database. */
+function whileAllowed(task: MaintenanceTask, parts: Parts): MaintenanceTask['run'] {
+  return async (client) => (parts.stores?.mayDelete() === false ? undefined : task.run(client))
 }
 
 /** The engine and its tools have pools of their own: tools that hold all of theirs hold up neither the engine nor the process. */
@@ -349,7 +402,7 @@ async function startPlaybooks(
   { handlers, tools: moreTools, ...role }: EngineWorkOptions,
   metrics: Hooks,
 ): Promise<RunningPlaybooks> {
-  const { config, database, log, closers } = context
+  const { config, database, log, closers, stores } = context
   const pool = openWorkerPool(context, { max: ENGINE_SESSIONS, purpose: 'executions' })
   const toolPool = openWorkerPool(context, { max: TOOL_SESSIONS, purpose: 'tools' })
   const ingest = ingestLibrary({
@@ -366,7 +419,8 @@ async function startPlaybooks(
     toolPool,
     ingest,
     ...(handlers && { handlers }),
-    ...blobProof(database, config.home),
+    ...blobProof(database, stores),
+    stores,
   })
   closers.push(() => runtime.close())
   const lag = watchLag(role.hooks ?? metrics?.engine ?? {})

@@ -33,6 +33,10 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
     'Review policies',
     'Set the policy again with a column that exists: Settings › Policies, or `stagedoor policy set`.',
   ],
+  store: [
+    'Store of blobs',
+    'The code at the beginning is in the guide of troubleshooting, with what to do. The check is repeated every 15 seconds.',
+  ],
   blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
 }
 

@@ -7,7 +7,7 @@ import type { Ingest } from '../ingest/library.ts'
 import { type Config, filesFolder } from '../kernel/config.ts'
 import { type Client, createPool, type Pool } from '../kernel/postgres/connection.ts'
 import type { Database } from '../kernel/postgres/open.ts'
-import { resultsHome } from './home.ts'
+import { resultPlaces, type Stores } from './stores.ts'
 import { duckdbTool } from './tools/duckdb.ts'
 import { ingestTool } from './tools/ingest.ts'
 import { stagingTool } from './tools/staging.ts'
@@ -15,6 +15,7 @@ import { unitTool } from './tools/unit.ts'
 
 interface PlaybookRuntimeDeps {
   readonly config: Pick<Config, 'home' | 'files' | 'httpHosts'>
+  readonly stores: Stores
   readonly database: Database
   /** As dot_executor: for results. */
   readonly pool: Pool
@@ -35,12 +36,11 @@ interface PlaybookRuntime {
 const SQL_SESSIONS = 10
 
 export function createPlaybookRuntime(deps: PlaybookRuntimeDeps): PlaybookRuntime {
-  const { config, database, pool, toolPool, ingest, handlers, prove } = deps
+  const { config, stores, database, pool, toolPool, ingest, handlers, prove } = deps
   const sqlPool =
     database.playbookUrl === undefined
       ? undefined
       : createPool(database.playbookUrl, { max: SQL_SESSIONS, purpose: 'playbook' })
-  const home = resultsHome(config, database)
   return {
     tools: playbookTools({
       pool: toolPool,
@@ -51,7 +51,7 @@ export function createPlaybookRuntime(deps: PlaybookRuntimeDeps): PlaybookRuntim
       ...(handlers && { handlers }),
       ...(prove && { prove }),
     }),
-    results: createResultStore({ pool, ...(home !== undefined && { home }) }),
+    results: createResultStore({ pool, ...resultPlaces(stores, database) }),
     close: async () => sqlPool?.end(),
   }
 }

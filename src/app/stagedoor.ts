@@ -24,8 +24,8 @@ import { withBlobHealth } from '../staging/blobs.ts'
 import { deleteTrash } from '../staging/maintenance.ts'
 import * as records from '../staging/records.ts'
 import { type Documents, documentsLibrary, type Topics, topicsLibrary } from '../units/library.ts'
-import { blobProof, knownBlobs } from './home.ts'
 import { createSearch, withStoreHealth } from './search.ts'
+import { blobProof, knownBlobs, openStores } from './stores.ts'
 import { readTrace, type Trace } from './trace.ts'
 import { type Units, unitsOf } from './units.ts'
 import { libraryWork, type Work, type WorkOptions } from './work.ts'
@@ -145,7 +145,8 @@ export async function createStagedoor(options: StagedoorOptions = {}): Promise<S
 /** For commands of the CLI, which open the database themselves. */
 export function assemble(database: Database, config: Config): Stagedoor {
   const { home } = config
-  const blobs = knownBlobs(database, home)
+  const stores = openStores(config)
+  const blobs = knownBlobs(database, stores)
   const workers = createPool(database.workerUrl, { role: 'dot_executor', purpose: 'library', max: 4 })
   const administrator = createPool(database.directUrl, {
     role: 'workflow_admin',
@@ -156,7 +157,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
   const worker = <T>(work: (client: Client) => Promise<T>) => inTransaction(workers, work)
   const statement = <T>(work: (client: Client) => Promise<T>) => inStatement(workers, work)
   const service = <T>(work: (client: Client) => Promise<T>) => inTransaction(workers, work, SERVICE_ROLE)
-  const { prove } = blobProof(database, home)
+  const { prove } = blobProof(database, stores)
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   const { work, ...starters } = libraryWork(config, database)
   const ingest = ingestLibrary({ pool: workers, home, service, admin })
@@ -243,6 +244,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
       await starters.close()
       await ingest.close()
       await search.close()
+      stores.close()
       await Promise.all([workers.end(), administrator.end()])
       await database.close()
     },

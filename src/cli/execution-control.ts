@@ -1,7 +1,7 @@
 /** Commands that act on an execution: cancel, pause, resume, rerun, wait, rebuild. */
 import { InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
-import { resultsHome } from '../app/home.ts'
+import { openStores, resultPlaces } from '../app/stores.ts'
 import {
   cancelExecution,
   pauseExecution,
@@ -173,7 +173,10 @@ export const waitCommand = () =>
         const progress = runProgress(output, found?.playbook)
         const last = await watchExecution(pool, id, progress, stops.signal).finally(progress.stop)
         if (last.end_time === null) return await printUnfinished(output, pool, last, stops)
-        const results = createResultStore({ pool, home: resultsHome(config, await session.database()) })
+        const results = createResultStore({
+          pool,
+          ...resultPlaces(openStores(config), await session.database()),
+        })
         await printEnd(output, pool, results, last)
       } finally {
         stops.close()

@@ -1,6 +1,6 @@
 /** How an execution went, in detail: the items of its loops, who ran what when, its graph, its results; and how all of them do. */
 import pc from 'picocolors'
-import { resultsHome } from '../app/home.ts'
+import { openStores, resultPlaces } from '../app/stores.ts'
 import { getExecutionGraph, getExecutionTimeline, listLoopItems } from '../executions/graph.ts'
 import {
   countByStatus,
@@ -168,8 +168,8 @@ export const resultCommand = () =>
     .actor()
     .run(async (session, id) => {
       const { options, output, transaction, config } = session
-      const home = resultsHome(config, await session.database())
-      const store = createResultStore({ pool: await session.pool(), home })
+      const places = resultPlaces(openStores(config), await session.database())
+      const store = createResultStore({ pool: await session.pool(), ...places })
       const value = await readResult(transaction, store, id, options.step)
       output.result({ execution_id: id, value }, () => output.line(JSON.stringify(value, null, 2)))
     })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import pc from 'picocolors'
 import { listWorkspaces } from '../access/members.ts'
-import { resultsHome } from '../app/home.ts'
+import { openStores, resultPlaces } from '../app/stores.ts'
 import { type StartedExecution, startOrFindExecution } from '../executions/control.ts'
 import type { Playbook } from '../executions/playbook/definition.ts'
 import { findPlaybook, getPlaybook, type PlaybookDetail, registerPlaybook } from '../executions/playbooks.ts'
@@ -140,7 +140,7 @@ export async function runLocal(
     const progress = runProgress(output, playbook.playbook)
     last = await watchExecution(pool, execution_id, progress, stops.signal).finally(progress.stop)
     if (last.end_time !== null) {
-      const results = createResultStore({ pool, home: resultsHome(config, database) })
+      const results = createResultStore({ pool, ...resultPlaces(openStores(config), database) })
       return await printEnd(output, pool, results, last, { is_new })
     }
   } finally {

@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import pc from 'picocolors'
+import { openStores } from '../app/stores.ts'
 import { requireStaging } from '../gates/gates.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import { type BlobStore, createDiskBlobStore, type StoredBlob, withBlobsForRecord } from '../staging/blobs.ts'
+import type { BlobStore, StoredBlob } from '../runtime/stores/blob-store.ts'
+import { withBlobsForRecord } from '../staging/blobs.ts'
 import {
   createRecord,
   decodeUtf8,
@@ -184,7 +186,7 @@ async function* readChunks(file: string, limit: number): AsyncGenerator<Buffer> 
 
 /** The server's own, where both run on one machine with one home. */
 export function blobsOf(options: GlobalOptions): BlobStore {
-  return createDiskBlobStore(join(configOf(options).home, 'blobs'))
+  return openStores(configOf(options)).blobs
 }
 
 /** Its bytes to standard output, and an error at the end if they were not those that were staged. */

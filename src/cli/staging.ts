@@ -414,9 +414,9 @@ const healthCommand = () =>
     .run(async (session) => {
       const { output, config, transaction } = session
       const { sample } = session.options
-      const { knownBlobs } = await import('../app/home.ts')
+      const { knownBlobs, openStores } = await import('../app/stores.ts')
       const { withStoreHealth } = await import('../app/search.ts')
-      const blobs = knownBlobs(await session.database(), config.home)
+      const blobs = knownBlobs(await session.database(), openStores(config))
       const zone = await transaction(async (client) => {
         const found = await stagingHealth(client, sample)
         return blobs ? withBlobHealth(client, blobs, found, sample) : found

@@ -1,5 +1,6 @@
 /**
- * Results by size: small ones stay in the event (tier eventlog), larger ones are a row (db), the largest a file (disk).
+ * Results by size: small ones stay in the event (tier eventlog), larger ones are a row (db), the largest a file (disk) or an object
+ * of the store that all machines share (s3, pvc).
  * Everything is durable before `store` resolves, so what a later step refers to is there. The results that nobody else needs,
  * those between the tools of one command, stay in the process (tier memory): see engine/commands.ts. Below the files of results,
  * and the check that a result is JSON.
@@ -7,10 +8,13 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Json } from '../kernel/json.ts'
 import type { Pool } from '../kernel/postgres/connection.ts'
 import { errno } from '../kernel/postgres/embedded/cluster.ts'
+import { type BlobStore, digestOf } from '../runtime/stores/blob-store.ts'
 import { MAX_INLINE_BYTES, type ResultValue } from './event.ts'
 import { ToolError } from './tools/tool.ts'
 
@@ -22,9 +26,28 @@ interface ResultStoreOptions {
   readonly pool: Pool
   /** A folder that every engine of this database sees. Absent: large results are rows as well. */
   readonly home?: string | undefined
+  /** The store that all machines share. With it large results are objects, and no files. */
+  readonly shared?: SharedResults | undefined
 }
 
-export function createResultStore({ pool, home }: ResultStoreOptions): ResultStore {
+export interface SharedResults {
+  readonly store: BlobStore
+  /** False: what the store refused is a row instead (STAGEDOOR_RESULTS_FALLBACK). */
+  readonly isRequired: boolean
+  /** Whether new results go there; false: only those of before are read there. */
+  readonly isWritten: boolean
+}
+
+export function createResultStore({ pool, home, shared }: ResultStoreOptions): ResultStore {
+  const storeLarge = async (text: string, bytes: number, origin: ResultOrigin): Promise<string> => {
+    if (shared?.isWritten !== true)
+      return home === undefined ? putRow(pool, text, bytes, origin) : putFile(pool, home, text, origin)
+    return putObject(pool, shared.store, text, origin).catch((error: unknown) => {
+      const ofStore = error instanceof StagedoorError && error.code.startsWith('store_')
+      if (shared.isRequired || !ofStore) throw error
+      return putRow(pool, text, bytes, origin)
+    })
+  }
   return {
     async store(value, origin) {
       const text = JSON.stringify(value)
@@ -32,13 +55,13 @@ export function createResultStore({ pool, home }: ResultStoreOptions): ResultSto
       // A copy, because the caller may change the value later.
       if (bytes <= MAX_INLINE_BYTES) return { value: copyOf(value, text) }
       if (bytes > MAX_RESULT_BYTES) throw tooLarge(bytes)
-      const ref =
-        bytes <= MAX_ROW_BYTES || home === undefined
-          ? await putRow(pool, text, bytes, origin)
-          : await putFile(pool, home, text, origin)
-      return { ref, bytes }
+      const put = bytes <= MAX_ROW_BYTES ? putRow(pool, text, bytes, origin) : storeLarge(text, bytes, origin)
+      return { ref: await put, bytes }
     },
-    load: (result) => ('value' in result ? Promise.resolve(result.value) : loadRef(pool, home, result.ref)),
+    load: (result) =>
+      'value' in result
+        ? Promise.resolve(result.value)
+        : loadRef(pool, { home, store: shared?.store }, result.ref),
   }
 }
 
@@ -61,17 +84,45 @@ async function putFile(pool: Pool, home: string, text: string, origin: ResultOri
   const uri = resultFileUri(origin.execution_id, ref)
   await writeResultFile(home, uri, text)
   try {
-    await pool.query(
-      `select noetl.fn_result_put($1, $2, p_ref_id => $3, p_physical_uri => $4, p_content_hash => $5, p_node_name => $6,
-                                  p_command_id => $7, p_name => $8, p_parent_ref_id => $9)`,
-      [origin.execution_id, Buffer.byteLength(text), ref, uri, sha256(text), ...namesOf(origin)],
-    )
+    await putLocation(pool, text, origin, { ref, uri, hash: sha256(text) })
   } catch (error) {
     // If the row was written after all and only its answer was lost, nobody knows of it.
     await removeResultFile(home, uri).catch(() => {})
     throw error
   }
   return ref
+}
+
+/** The object first, then the row that refers to it. */
+async function putObject(pool: Pool, store: BlobStore, text: string, origin: ResultOrigin): Promise<string> {
+  const { blob_ref: uri } = await store.put(Readable.from([Buffer.from(text)]))
+  try {
+    return await putLocation(pool, text, origin, { ref: null, uri, hash: Buffer.from(digestOf(uri), 'hex') })
+  } catch (error) {
+    await store.delete(uri).catch(() => {})
+    throw error
+  }
+}
+
+interface ResultLocation {
+  /** Null: the database gives it one. */
+  readonly ref: string | null
+  readonly uri: string
+  readonly hash: Buffer
+}
+
+async function putLocation(
+  pool: Pool,
+  text: string,
+  origin: ResultOrigin,
+  { ref, uri, hash }: ResultLocation,
+): Promise<string> {
+  const { rows } = await pool.query<{ ref: string }>(
+    `select noetl.fn_result_put($1, $2, p_ref_id => $3, p_physical_uri => $4, p_content_hash => $5, p_node_name => $6,
+                                p_command_id => $7, p_name => $8, p_parent_ref_id => $9)::text as ref`,
+    [origin.execution_id, Buffer.byteLength(text), ref, uri, hash, ...namesOf(origin)],
+  )
+  return rows[0]!.ref
 }
 
 function namesOf(origin: ResultOrigin): (string | null)[] {
@@ -86,7 +137,12 @@ interface ResultRow {
   readonly body: string | null
 }
 
-async function loadRef(pool: Pool, home: string | undefined, ref: string): Promise<Json> {
+interface ResultPlaces {
+  readonly home: string | undefined
+  readonly store: BlobStore | undefined
+}
+
+async function loadRef(pool: Pool, places: ResultPlaces, ref: string): Promise<Json> {
   let row = await findResultRow(pool, ref)
   if (row?.store_tier === 'eventlog' && !row.collected) {
     // The results of a loop are collected when they are first read.
@@ -94,7 +150,7 @@ async function loadRef(pool: Pool, home: string | undefined, ref: string): Promi
     row = await findResultRow(pool, ref)
   }
   if (row === undefined || row.collected) throw new StagedoorError('result_gone', { ref })
-  const content = row.body ?? (await readContent(home, ref, row))
+  const content = row.body ?? (await readContent(places, ref, row))
   if (!sha256(content).equals(row.content_hash)) {
     throw new StagedoorError('internal', {
       reason: `the result ${ref} is not what was stored: its hash differs`,
@@ -112,7 +168,15 @@ async function findResultRow(pool: Pool, ref: string): Promise<ResultRow | undef
   return rows[0]
 }
 
-async function readContent(home: string | undefined, ref: string, row: ResultRow): Promise<Buffer> {
+async function readContent({ home, store }: ResultPlaces, ref: string, row: ResultRow): Promise<Buffer> {
+  if (store?.schemes.includes(row.store_tier) && row.physical_uri !== null) {
+    const bytes = await store.open(row.physical_uri).catch((error: unknown) => {
+      if (error instanceof StagedoorError && error.code === 'blob_missing')
+        throw new StagedoorError('result_gone', { ref })
+      throw error
+    })
+    return buffer(bytes)
+  }
   const onDisk = isFileTier(row.store_tier)
   const content =
     onDisk && home !== undefined && row.physical_uri !== null
@@ -121,7 +185,7 @@ async function readContent(home: string | undefined, ref: string, row: ResultRow
   if (content !== undefined) return content
   const hint = onDisk
     ? `Its file is ${row.physical_uri} below STAGEDOOR_HOME, which this process does not have. Engines on several machines share that folder.`
-    : `It is stored in the tier ${row.store_tier}, which this process does not read.`
+    : `It is stored in the tier ${row.store_tier}, which this process does not read: STAGEDOOR_STORE names the stores.`
   throw new StagedoorError('result_gone', { ref }, { hint })
 }
 

@@ -19,7 +19,7 @@ import {
   readResult,
   requireExecution,
 } from '../executions/queries.ts'
-import { createResultStore } from '../executions/results.ts'
+import { createResultStore, type SharedResults } from '../executions/results.ts'
 import {
   EXECUTION_STATUSES,
   ExecutionCounts,
@@ -75,6 +75,7 @@ export interface ResultFiles {
   /** As dot_executor: asked after the caller's right was checked. */
   readonly pool: Pool
   readonly home: string
+  readonly shared?: SharedResults | undefined
 }
 
 export const executionRoutes = (files: ResultFiles) =>

@@ -3,7 +3,7 @@
 import pg from 'pg'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { Type } from '../kernel/schema.ts'
-import type { ByteRange } from '../staging/blobs.ts'
+import type { ByteRange } from '../runtime/stores/blob-store.ts'
 
 // JSON columns that go from the database to the caller as they are: parsed here, numbers beyond 2^53 would be rounded.
 

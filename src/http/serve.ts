@@ -73,7 +73,7 @@ function openApi(
   database: Database,
   { composition, metrics, log }: ApiDeps,
 ): Promise<FastifyInstance> {
-  const { requests, ingest, search, blobs, health } = composition.api!
+  const { requests, ingest, search, blobs, results, health } = composition.api!
   return createServer({
     config,
     pool: requests,
@@ -84,6 +84,7 @@ function openApi(
     oidc: createOidcProvider(config, OIDC_CALLBACK),
     linkInvitations: database.kind === 'embedded' && config.oidcIssuer === undefined,
     blobs,
+    results,
     ingest,
     search,
     measures: metrics,

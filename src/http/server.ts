@@ -29,8 +29,8 @@ import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { API_PREFIX } from '../kernel/version.ts'
+import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import type { Search } from '../search/library.ts'
-import type { BlobStore } from '../staging/blobs.ts'
 import { accessRoutes } from './access.ts'
 import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
@@ -40,7 +40,7 @@ import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
-import { executionRoutes } from './executions.ts'
+import { executionRoutes, type ResultFiles } from './executions.ts'
 import { findRoutes } from './find.ts'
 import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
 import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
@@ -86,6 +86,8 @@ export interface ApiContext {
   readonly credentialCacheMs?: number
   readonly health: () => Promise<HealthCheck[]>
   readonly blobs: BlobStore
+  /** Where large results are besides rows; default: in the home. */
+  readonly results?: Omit<ResultFiles, 'pool'>
   /** Logged in as stagedoor_worker: reads files after the caller's right was checked. */
   readonly ingest: PipelineDeps
   /** Asked under the caller's rights; kept between two questions. */
@@ -224,7 +226,7 @@ function apiRoutes(
       mailDomains: context.config.mailDomains,
     }),
     '/playbooks': playbookRoutes,
-    '/executions': executionRoutes(context.ingest),
+    '/executions': executionRoutes({ ...context.ingest, ...context.results }),
     '/units': unitRoutes,
     '/topics': topicRoutes,
     '/documents': documentRoutes,

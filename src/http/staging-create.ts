@@ -9,13 +9,8 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { BigCount, Digest, type Row, shape, Type, Uuid } from '../kernel/schema.ts'
 import { API_PREFIX } from '../kernel/version.ts'
-import {
-  type BlobFacts,
-  type BlobStore,
-  registerBlob,
-  type StoredBlob,
-  withBlobsForRecord,
-} from '../staging/blobs.ts'
+import type { BlobFacts, BlobStore, StoredBlob } from '../runtime/stores/blob-store.ts'
+import { registerBlob, withBlobsForRecord } from '../staging/blobs.ts'
 import { refuseCostlyJson, tooManyPartsError } from '../staging/json-limits.ts'
 import {
   createRecord,

@@ -14,7 +14,8 @@ import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { BigCount, Digest, nullable, shape, Text, Type, Uuid } from '../kernel/schema.ts'
-import { type ByteRange, requireIntactBlobs, tamperedError } from '../staging/blobs.ts'
+import type { ByteRange } from '../runtime/stores/blob-store.ts'
+import { requireIntactBlobs, tamperedError } from '../staging/blobs.ts'
 import { recordPermissions, StagingPermissions } from '../staging/permissions.ts'
 import {
   approveRecord,

@@ -136,6 +136,66 @@ const SETTINGS = {
     fallback: 2_147_483_648,
     parse: integer(1024, 1_099_511_627_776),
   }),
+  store: setting<readonly StorePlace[] | undefined>({
+    env: 'STAGEDOOR_STORE',
+    about:
+      'where blobs and large results are: disk:/folder, pvc:/folder that all machines share, or s3://bucket/prefix; several with commas: the first is written to, all are read; unset: the home',
+    fallback: undefined,
+    parse: storePlaces,
+  }),
+  resultsFallback: setting<'db' | undefined>({
+    env: 'STAGEDOOR_RESULTS_FALLBACK',
+    about:
+      'db: a large result that the shared store refuses becomes a row; unset: its step fails and is retried',
+    fallback: undefined,
+    parse: oneOf(['db'] as const),
+  }),
+  cell: setting({
+    env: 'STAGEDOOR_CELL',
+    about: 'name of this installation in a store that several installations share',
+    fallback: 'main',
+    parse: cellName,
+  }),
+  s3Endpoint: setting<string | undefined>({
+    env: 'STAGEDOOR_S3_ENDPOINT',
+    about: 'address of another object store than Amazon S3: MinIO, Google Cloud Storage, Ceph, Swift',
+    fallback: undefined,
+    secret: 'password',
+    parse: plainUrl,
+  }),
+  s3Region: setting<string | undefined>({
+    env: 'STAGEDOOR_S3_REGION',
+    about: 'region of the bucket; unset: AWS_REGION or the profile; with STAGEDOOR_S3_ENDPOINT us-east-1',
+    fallback: undefined,
+    parse: text,
+  }),
+  s3PathStyle: setting({
+    env: 'STAGEDOOR_S3_PATH_STYLE',
+    about: 'address the bucket as endpoint/bucket: on, off, or auto: where STAGEDOOR_S3_ENDPOINT is set',
+    fallback: 'auto' as 'auto' | 'on' | 'off',
+    parse: oneOf(['auto', 'on', 'off'] as const),
+  }),
+  s3AccessKey: setting<string | undefined>({
+    env: 'STAGEDOOR_S3_ACCESS_KEY',
+    about:
+      'id of the access key; unset: AWS_ACCESS_KEY_ID, a profile, a web identity or the role of the machine',
+    fallback: undefined,
+    parse: text,
+  }),
+  s3SecretKey: setting<string | undefined>({
+    env: 'STAGEDOOR_S3_SECRET_KEY',
+    about: 'the secret of that access key',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+  s3Timeout: setting({
+    env: 'STAGEDOOR_S3_TIMEOUT',
+    about:
+      'seconds without a byte after which a request to the object store is tried again, up to four times',
+    fallback: 20,
+    parse: integer(1, 600),
+  }),
   rateLimit: setting({
     env: 'STAGEDOOR_RATE_LIMIT',
     about: 'requests a minute for one caller, executors aside; 0 turns the limit off',
@@ -379,6 +439,15 @@ export function readConfig(
           hint: `Set ${env}, or unset OIDC_ISSUER. The guide: docs/guides/sign-in.md`,
         },
       )
+  if ((values.s3AccessKey === undefined) !== (values.s3SecretKey === undefined))
+    throw new StagedoorError(
+      'config_invalid',
+      { setting: 'STAGEDOOR_S3_SECRET_KEY' },
+      {
+        message: 'Of STAGEDOOR_S3_ACCESS_KEY and STAGEDOOR_S3_SECRET_KEY only one is set',
+        hint: 'Set both, or unset both to use the credentials that the AWS SDK finds.',
+      },
+    )
   return {
     ...(values as unknown as Values),
     home: resolve(values.home as string),
@@ -426,6 +495,7 @@ function maskUrl(value: string): string {
 }
 
 function mask(spec: { secret?: 'whole' | 'password' }, value: unknown): string {
+  if (Array.isArray(value) && spec === SETTINGS.store) return value.map(formatStorePlace).join(',')
   if (spec.secret === 'whole') return '***'
   return spec.secret === 'password' ? maskUrl(String(value)) : String(value)
 }
@@ -531,6 +601,48 @@ function networks(value: string): string[] {
         throw new Error(`${entry} is not an address or network such as 10.0.0.5 or 10.0.0.0/24`)
       return entry
     })
+}
+
+/** One place of bytes outside of the database. */
+export type StorePlace =
+  | { readonly scheme: 'disk' | 'pvc'; readonly folder: string }
+  | { readonly scheme: 's3'; readonly bucket: string; readonly prefix: string }
+
+export function formatStorePlace(place: StorePlace): string {
+  if (place.scheme !== 's3') return `${place.scheme}:${place.folder}`
+  return `s3://${place.bucket}${place.prefix === '' ? '' : `/${place.prefix}`}`
+}
+
+function storePlaces(value: string): StorePlace[] {
+  const places = value.split(',').map((entry) => storePlace(entry.trim()))
+  const twice = places.find(({ scheme }, at) => places.findIndex((other) => other.scheme === scheme) !== at)
+  if (twice) throw new Error(`${twice.scheme} is named twice; a reference says only its scheme`)
+  return places
+}
+
+function storePlace(entry: string): StorePlace {
+  const expected = 'it must be disk:/folder, pvc:/folder or s3://bucket/prefix'
+  const [, scheme, folder] = /^(disk|pvc):(.+)$/.exec(entry) ?? []
+  if (folder !== undefined) return { scheme: scheme as 'disk' | 'pvc', folder: resolve(folder) }
+  const [, bucket, path = ''] = /^s3:\/\/([a-zA-Z0-9][a-zA-Z0-9._-]{1,62})(\/.*)?$/.exec(entry) ?? []
+  if (bucket === undefined) throw new Error(expected)
+  const prefix = path.replace(/^\/+|\/+$/g, '')
+  if (prefix !== '' && !/^[A-Za-z0-9!_.*'()/-]{1,400}$/.test(prefix))
+    throw new Error("the prefix may have letters, digits, slashes and !_.*'()-, 400 characters at most")
+  return { scheme: 's3', bucket, prefix }
+}
+
+function cellName(value: string): string {
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(value))
+    throw new Error('it must be 1 to 40 lowercase letters, digits or hyphens')
+  return value
+}
+
+/** Credentials have settings of their own: in an address they would be shown. */
+function plainUrl(value: string): string {
+  const { username, password } = new URL(url(['https:', 'http:'])(value))
+  if (username !== '' || password !== '') throw new Error('it must not contain a user or a password')
+  return value
 }
 
 function url(protocols: readonly string[]): (value: string) => string {

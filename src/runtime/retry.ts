@@ -1,4 +1,4 @@
-/** Repeats a statement that must come through while the database is unavailable. */
+/** Repeats what must come through while the database, or the store of results, is unavailable. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StagedoorError } from '../kernel/errors.ts'
@@ -24,7 +24,8 @@ export async function retryWhileUnavailable<T>(
 
 function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return isTransient(error)
-  if (error instanceof StagedoorError) return error.code === 'database_unreachable'
+  if (error instanceof StagedoorError)
+    return error.code === 'database_unreachable' || (error.retryable && error.code.startsWith('store_'))
   if (error instanceof TypeError || error instanceof SyntaxError) return false
   const { code, retryable } = error as { code?: string; retryable?: boolean }
   // An error of a tool, which decides itself about another attempt.

@@ -4,7 +4,7 @@
  */
 import type { Client } from '../kernel/postgres/connection.ts'
 import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
-import type { BlobStore } from './blobs.ts'
+import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import { cleanRecords, expireRecords } from './records.ts'
 
 const MINUTE = 60_000
@@ -22,11 +22,16 @@ const ORPHAN_AGE_MS = DAY
 /** Deletes blobs that no record of this database refers to: only where the store is this database's alone. */
 export const ORPHANS = 'staging orphans'
 
+/** Deletes blobs whose records are gone. */
+export const TRASH = 'staging blobs'
+
 interface StagingTaskOptions {
   /** A blob could not be deleted. It stays in the trash, after all others. */
   readonly onDeleteFailed?: (blobRef: string, error: unknown) => void
   /** How long a run may go on; default 20 s. */
   readonly runMs?: number
+  /** In which stores blobs without a record are searched for; default: in all of `blobs`. */
+  readonly orphansIn?: BlobStore | undefined
 }
 
 export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}): MaintenanceTask[] {
@@ -56,13 +61,13 @@ export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}
       },
     },
   ]
-  if (blobs) tasks.push(trashTask(blobs, options), orphanTask(blobs, options))
+  if (blobs) tasks.push(trashTask(blobs, options), orphanTask(options.orphansIn ?? blobs, options))
   return tasks
 }
 
 function trashTask(blobs: BlobStore, { onDeleteFailed, runMs }: StagingTaskOptions): MaintenanceTask {
   return {
-    name: 'staging blobs',
+    name: TRASH,
     everyMs: 5 * MINUTE,
     async run(client) {
       const failed = new Map<string, unknown>()
@@ -91,7 +96,8 @@ export async function deleteTrash(
   blobs: BlobStore,
   failed: Map<string, unknown> = new Map(),
 ): Promise<number> {
-  const taken = await takeBlobs(client, blobs.scheme, BLOB_BATCH)
+  const taken: string[] = []
+  for (const scheme of blobs.schemes) taken.push(...(await takeBlobs(client, scheme, BLOB_BATCH)))
   const left: string[] = []
   for (const blobRef of taken) {
     try {

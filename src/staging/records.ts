@@ -3,7 +3,7 @@
 import { type ErrorCode, StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
-import type { BlobFacts } from './blobs.ts'
+import type { BlobFacts } from '../runtime/stores/blob-store.ts'
 import {
   type ChecklistItem,
   type CreatedRecord,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { createStagedoor, type Stagedoor } from '../../src/index.ts'
-import { createDiskBlobStore } from '../../src/staging/blobs.ts'
+import { createDiskBlobStore } from '../../src/runtime/stores/disk-store.ts'
 import { useDatabase } from '../support/database.ts'
 import { MIGRATOR } from '../support/template.ts'
 

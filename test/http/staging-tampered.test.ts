@@ -79,7 +79,7 @@ it('health reads a sample of the blobs and names the broken one', async () => {
 it('blobs of another store are refused or trusted, as asked', async () => {
   const worker = await db.session('stagedoor_worker')
   const { id } = await stage('nosql_payload', 'nosql_payload')
-  const elsewhere = { ...blobs.store, scheme: 's3', facts: async () => undefined }
+  const elsewhere = { ...blobs.store, schemes: ['s3'], facts: async () => undefined }
   await expect(requireIntactBlobs(worker, elsewhere, id!, { others: 'refused' })).rejects.toMatchObject({
     code: 'staging_tampered',
   })

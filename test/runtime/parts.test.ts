@@ -126,3 +126,19 @@ it('a user’s module is imported, or the error says what is wrong with the file
     message: expect.stringContaining('cannot be loaded: it broke'),
   })
 })
+
+it('a store of results that is away is waited for; one that refuses the credentials is not', async () => {
+  let calls = 0
+  const away = new StagedoorError('store_unreachable', { store: 'minio', reason: 'ECONNREFUSED' })
+  const stored = await retryWhileUnavailable(async () => {
+    if (++calls < 2) throw away
+    return 'stored'
+  })
+  expect([stored, calls]).toEqual(['stored', 2])
+  const refused = new StagedoorError('store_credentials_refused', {
+    store: 'minio',
+    bucket: 'b',
+    reason: 'no',
+  })
+  await expect(retryWhileUnavailable(() => Promise.reject(refused))).rejects.toBe(refused)
+})

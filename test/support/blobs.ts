@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { type BlobStore, createDiskBlobStore } from '../../src/staging/blobs.ts'
+import type { BlobStore } from '../../src/runtime/stores/blob-store.ts'
+import { createDiskBlobStore } from '../../src/runtime/stores/disk-store.ts'
 
 export interface TestBlobs {
   readonly store: BlobStore

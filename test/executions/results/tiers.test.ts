@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { collectResults } from '../../../src/executions/maintenance.ts'
+import { collectResults, executionTasks } from '../../../src/executions/maintenance.ts'
 import { createResultStore, MAX_RESULT_BYTES } from '../../../src/executions/results.ts'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { StagedoorError } from '../../../src/kernel/errors.ts'
 import type { Json } from '../../../src/kernel/json.ts'
+import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
+import type { BlobStore } from '../../../src/runtime/stores/blob-store.ts'
+import { createDiskBlobStore } from '../../../src/runtime/stores/disk-store.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
 import { sqlstateOf } from '../../support/sqlstate.ts'
@@ -247,5 +251,71 @@ describe('collectResults', () => {
 
   it('goes without a home', async () => {
     expect(await collectResults(pool(), undefined)).toEqual({ results: 0, orphans: 0 })
+  })
+})
+
+describe('with a store that all machines share', () => {
+  const volume = createDiskBlobStore(join(home, 'volume'), 'pvc')
+  const full: BlobStore = {
+    ...volume,
+    put: () => Promise.reject(new StagedoorError('store_full', { store: 'volume', reason: 'quota' })),
+  }
+  const sharedStore = (blobs: BlobStore, isRequired = true, isWritten = true) =>
+    createResultStore({ pool: pool(), home, shared: { store: blobs, isRequired, isWritten } })
+  const listed = async () => {
+    const refs: string[] = []
+    for await (const ref of volume.list(new Date(Date.now() + 60_000))) refs.push(ref)
+    return refs
+  }
+
+  it('a result over 1 MiB is an object of it, which another machine reads', async () => {
+    const kept = await sharedStore(volume).store(text(1024 * 1024 + 1), { execution_id: id })
+    const row = await rowOf(refOf(kept))
+    expect(row).toMatchObject({ store_tier: 'pvc', physical_uri: (await listed())[0] })
+    const elsewhere = createResultStore({
+      pool: pool(),
+      shared: { store: volume, isRequired: true, isWritten: false },
+    })
+    expect(await elsewhere.load(kept)).toBe(text(1024 * 1024 + 1))
+    await expect(withoutHome().load(kept)).rejects.toMatchObject({
+      code: 'result_gone',
+      hint: expect.stringContaining('STAGEDOOR_STORE'),
+    })
+    const small = await sharedStore(volume).store(text(1024 * 1024), { execution_id: id })
+    expect(await rowOf(refOf(small))).toMatchObject({ store_tier: 'db' })
+    const onDisk = await sharedStore(volume, true, false).store(text(2_000_000), { execution_id: id })
+    expect(await rowOf(refOf(onDisk))).toMatchObject({ store_tier: 'disk' })
+  })
+
+  it('one that the store refuses is refused, or a row where that is set', async () => {
+    await expect(sharedStore(full).store(text(2_000_000), { execution_id: id })).rejects.toMatchObject({
+      code: 'store_full',
+    })
+    const kept = await sharedStore(full, false).store(text(2_000_000), { execution_id: id })
+    expect(await rowOf(refOf(kept))).toMatchObject({ store_tier: 'db' })
+  })
+
+  it('objects go with their results, and objects without a result after a day', async () => {
+    await Promise.all((await listed()).map((ref) => volume.delete(ref)))
+    const old = await execution(null, true)
+    const expired = await sharedStore(volume).store(text(2_000_000), { execution_id: old })
+    const kept = await sharedStore(volume).store(text(2_000_000), { execution_id: id })
+    const orphan = await volume.put(Readable.from(['nobody refers to it']))
+    await db.owner(`update noetl.result_ref set created_at = '2026-01-01' where ref_id = $1`, [
+      refOf(expired),
+    ])
+    expect(await collectResults(pool(), undefined, new Date(), volume)).toMatchObject({ results: 1 })
+    const { physical_uri: uri } = await rowOf(refOf(kept))
+    expect(await listed()).toEqual([uri, orphan.blob_ref].sort())
+    const yesterday = new Date(Date.now() - 25 * 3_600_000)
+    for (const ref of await listed()) {
+      const name = ref.slice('pvc:'.length)
+      await utimes(join(home, 'volume', name.slice(0, 2), name), yesterday, yesterday)
+    }
+    const task = executionTasks(pool(), { shared: () => volume }).find(
+      (one) => one.name === 'execution results',
+    )!
+    expect(await inTransaction(pool(), (client) => task.run(client))).toContain('1 files without one deleted')
+    expect(await listed()).toEqual([uri])
   })
 })
