@@ -312,14 +312,14 @@ begin
   end if;
 end $$;
 
--- Raises if a record of a workspace has no change: nobody can tell what it needs and who has approved it. A record without a workspace never
--- has one. Internal.
+-- Raises if a record that must be approved has no change: nobody can tell what it needs and who has approved it. A record without a
+-- workspace, or one that needs no approval, never has one. Internal.
 create or replace function iu_core.fn_review_raise_change_missing(r iu_core.iu_staging_record) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if r.workspace_id is not null then
+  if r.workspace_id is not null and r.approval_required then
     raise exception using
       errcode = 'SD650',
       message = format('The change of record %s is missing, so its reviews cannot be counted. `stagedoor change rebuild` opens it again', r.staging_record_id),

@@ -3,7 +3,6 @@ import pc from 'picocolors'
 import type { AppRole } from '../access/members.ts'
 import type { Dataset } from '../ingest/datasets/dataset.ts'
 import { listClients, listDatasets } from '../ingest/datasets/registry.ts'
-import { describeReading } from '../ingest/file-reading.ts'
 import { leftOutText, SUMMING_RULES } from '../ingest/staged-rows.ts'
 import {
   type ControlTotal,
@@ -111,6 +110,7 @@ export async function loadUploadView({ transaction, memberNames, isExternal }: S
       const dataset = (await listDatasets(client)).find((candidate) => candidate.dataset === upload.dataset)
       const clients = dataset ? await listClients(client, dataset.definition, upload.workspace_id) : []
       const owner = clients.find((candidate) => candidate.id === upload.client_id)
+      const { describeReading } = await import('../ingest/file-reading.ts')
       return { upload, dataset, client: owner?.name ?? null, howRead: await describeReading(client, id) }
     },
     { upload: id },
