@@ -3,21 +3,25 @@ import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { Watchdog } from './test-watchdog.mjs'
 
-/** A test and a hook may each take this long (vitest.config.ts), and hooks say nothing when they begin. */
-const LIMIT_MS = process.env.CI === 'true' && process.env.TEST_LENGTH !== 'long' ? 120_000 : 300_000
 const IDLE_MS = Number(process.env.STAGEDOOR_TEST_IDLE_MS || 60_000)
-const STALL_MS = Number(process.env.STAGEDOOR_TEST_STALL_MS || 2 * LIMIT_MS + 60_000)
+/** Beside what a test and a hook may take (`testTimeout`, `hookTimeout`): hooks say nothing when they begin. */
+const STALL_MARGIN_MS = 60_000
 
 export default class TestReporter {
   #expected = []
   #ended = []
   #stuck
-  #watchdog = new Watchdog({
-    idleMs: IDLE_MS,
-    stallMs: STALL_MS,
-    onStuck: (stuck) => this.#onStuck(stuck),
-    onSlow: ({ what, seconds }) => console.error(`Still running after ${seconds} s: ${what}`),
-  })
+  #watchdog
+
+  onInit({ config: { testTimeout, hookTimeout } }) {
+    const stallMs = testTimeout + hookTimeout + STALL_MARGIN_MS
+    this.#watchdog = new Watchdog({
+      idleMs: IDLE_MS,
+      stallMs: Number(process.env.STAGEDOOR_TEST_STALL_MS || stallMs),
+      onStuck: (stuck) => this.#onStuck(stuck),
+      onSlow: ({ what, seconds }) => console.error(`Still running after ${seconds} s: ${what}`),
+    })
+  }
 
   onTestRunStart(specifications) {
     this.#expected = specifications.map(({ project, moduleId }) => ({

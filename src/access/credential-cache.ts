@@ -4,7 +4,7 @@
  */
 
 /** The longest time for which a revoked credential still works in another process. */
-export const CREDENTIAL_CACHE_MS = 3_000
+const CREDENTIAL_CACHE_MS = 3_000
 const MAX_ENTRIES = 10_000
 
 export class CredentialCache<T extends { readonly subject: string }> {

@@ -40,7 +40,7 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
   blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
 }
 
-export interface DescribedCheck extends HealthCheck {
+interface DescribedCheck extends HealthCheck {
   readonly title: string
   /** What to do if it is not ok. */
   readonly remedy: string

@@ -323,10 +323,7 @@ const CERTAINTY_MARKS: Record<PreviewColumn['certainty'], string> = {
   none: 'not used',
 }
 
-export function printColumns(
-  output: Pick<Output, 'line'>,
-  { columns }: Pick<MappingPreview, 'columns'>,
-): void {
+function printColumns(output: Pick<Output, 'line'>, { columns }: Pick<MappingPreview, 'columns'>): void {
   const rows = columns.map((column) => [
     column.header,
     column.ignored ? '(ignored)' : (column.field ?? '–'),

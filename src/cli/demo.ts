@@ -18,7 +18,7 @@ const STORY = new URL('../../examples/weekly-report/', import.meta.url)
 const PEOPLE = ['operator', 'reviewer', 'agent'] as const
 const TOKEN_LIFETIME = '1h'
 
-export interface Demo {
+interface Demo {
   /** The jobs of the story can be replayed as long as it is there. */
   readonly handlers: JobHandlers
   /** False: the story is complete, and nobody asked to see where things are. */

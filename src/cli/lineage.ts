@@ -1,11 +1,15 @@
-/** `stagedoor lineage` and `stagedoor upload lineage`: which upload wrote a row, and which rows an upload wrote. */
+/**
+ * `stagedoor lineage`, `stagedoor upload lineage` and `downstream`: which upload wrote a row, which rows an upload wrote, and what
+ * followed from it.
+ */
 import pc from 'picocolors'
+import { readDownstream } from '../app/trace.ts'
 import { type LedgerRow, type LineageEntry, rowLineage, uploadLineage } from '../ingest/promotion.ts'
 import { requireUpload, type Upload } from '../ingest/uploads.ts'
 import { UUID } from '../kernel/ids.ts'
 import { argumentInvalid, parseJsonObject } from './arguments.ts'
 import { command } from './command.ts'
-import { formatAge, formatCount } from './format.ts'
+import { formatAge, formatCount, plural } from './format.ts'
 import { type MemberNames, workspaceOf } from './session.ts'
 import { type Column, commandLine, formatRecords, type Output } from './terminal.ts'
 import { printableLine, prose } from './text.ts'
@@ -134,3 +138,26 @@ function rowsWritten({ promotion_totals }: Upload): number {
     0,
   )
 }
+
+export const downstreamCommand = () =>
+  uploadVerb(
+    'downstream',
+    'jobs and executions that follow from its promotion, and who is told of an undo',
+  ).run(async ({ output, transaction }, id) => {
+    const found = await transaction(async (client) => {
+      const { upload_id } = await requireUpload(client, id)
+      return readDownstream(client, upload_id)
+    })
+    const { jobs, executions, told_of_undo, cut } = found
+    output.result(found, () => {
+      if (jobs.length + executions.length === 0) output.line('Nothing follows from it so far.')
+      for (const { job_kind, status, count } of jobs)
+        output.line(`${plural(count, 'job')} ${pc.bold(job_kind)}: ${status}`)
+      for (const { execution_id, playbook, status } of executions)
+        output.line(`execution ${execution_id} of ${pc.bold(playbook ?? '?')}: ${status.toLowerCase()}`)
+      if (cut) output.dim('  … and more.')
+      for (const { consumer_id, job_kind } of told_of_undo)
+        output.line(`An undo makes a job ${pc.bold(job_kind)} (consumer ${consumer_id}).`)
+      if (told_of_undo.length === 0) output.dim('No consumer is told of an undo.')
+    })
+  })

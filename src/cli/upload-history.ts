@@ -1,7 +1,7 @@
 /** `stagedoor upload checks` and `upload history`: what was checked in which time, and what exactly happened. */
 import pc from 'picocolors'
 import { readChecks, type UploadCheck } from '../ingest/checks.ts'
-import { listTimeline, type TimelineEntry } from '../ingest/timeline.ts'
+import { listUploadHistory, type UploadHistoryEntry } from '../ingest/history.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { formatCount } from './format.ts'
 import type { MemberNames } from './session.ts'
@@ -58,27 +58,27 @@ export const historyCommand = () =>
     .option('--after <place>', 'the page after this entry')
     .run(async (session, id) => {
       const { output, options, transaction, memberNames } = session
-      const { workspace, timeline } = await transaction(async (client) => {
+      const { workspace, history } = await transaction(async (client) => {
         const { workspace_id } = await requireUpload(client, id)
-        return { workspace: workspace_id, timeline: await listTimeline(client, id, options) }
+        return { workspace: workspace_id, history: await listUploadHistory(client, id, options) }
       })
       const names = await memberNames(workspace)
       output.list(
-        timeline,
-        timelineColumns(names),
+        history,
+        historyColumns(names),
         'Nothing more happened.',
-        nextPage(timeline, options.limit, ({ place }) => place),
+        nextPage(history, options.limit, ({ place }) => place),
       )
     })
 
-const timelineColumns = (names: MemberNames): Column<TimelineEntry>[] => [
+const historyColumns = (names: MemberNames): Column<UploadHistoryEntry>[] => [
   { title: 'when', value: ({ at }) => at.toISOString() },
   { title: 'by', value: ({ actor }) => names(actor), shrinkTo: 8 },
   { title: 'what', value: ({ what }) => what.replaceAll('_', ' ') },
   { title: '', value: factText, shrinkTo: 20 },
 ]
 
-function factText({ line, column, from, to, text, detail, what }: TimelineEntry): string {
+function factText({ line, column, from, to, text, detail, what }: UploadHistoryEntry): string {
   const since = detail.since as Record<string, number> | undefined
   const rows = detail.rows as Record<string, number> | undefined
   const verdict =

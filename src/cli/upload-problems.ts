@@ -1,4 +1,4 @@
-/** `stagedoor upload problems`, `export` and `repair`: what is wrong with which lines, and how they are corrected. */
+/** `stagedoor upload rows`, `problems`, `export` and `repair`: the lines as they were read, what is wrong with them, and how they are corrected. */
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { InvalidArgumentError } from 'commander'
@@ -7,6 +7,7 @@ import type { Problem } from '../ingest/datasets/dataset.ts'
 import { loadDataset } from '../ingest/datasets/declaration-file.ts'
 import { registerCustomRule, requireDataset } from '../ingest/datasets/registry.ts'
 import type { Correction } from '../ingest/repair.ts'
+import { type StagedRow, VALIDATION_STATUSES } from '../ingest/shapes.ts'
 import {
   exportProblems,
   type LeftOutLine,
@@ -17,16 +18,59 @@ import {
 } from '../ingest/staged-rows.ts'
 import { requireUpload, type Upload } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
+import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { argumentInvalid, collect, integerFrom } from './arguments.ts'
-import { formatCount, plural, shellWord } from './format.ts'
+import { formatCount, joinWords, plural, shellWord } from './format.ts'
 import type { Transaction } from './session.ts'
-import { type Output, printChunks } from './terminal.ts'
+import { type Column, nextPage, type Output, painter, printChunks } from './terminal.ts'
 import { hanging, padEnd, printableLine, screenWidth, textWidth, truncateLine, wrapText } from './text.ts'
 import { actorFlag, loadUploadView, printChange, uploadVerb } from './upload-show.ts'
 
 const DEFAULT_PROBLEM_LINES = 20
 const PAGE = 1000
+
+export const rowsCommand = () =>
+  uploadVerb('rows', 'the lines of an upload as they were read, in the order of the file')
+    .option('--type <row type>', 'default: the one with a row for each line')
+    .option('--status <status>', 'only these', VALIDATION_STATUSES)
+    .option('--problems', 'only lines with an error or a warning')
+    .limit(50)
+    .option('--after <line>', 'the page after this line', integerFrom(0))
+    .run(async ({ options, output, transaction }, id) => {
+      const { type, status, problems, limit, after } = options
+      const rows = await transaction(async (client) => {
+        const { upload_id, reading } = await requireUpload(client, id)
+        const rowType = type ?? reading?.layout.leaf
+        return rowType === undefined
+          ? []
+          : listRows(client, upload_id, omitUndefined({ rowType, status, problems, limit, after }))
+      })
+      output.list(
+        rows,
+        ROW_COLUMNS,
+        'No such line is staged. Lines go when an upload is promoted or discarded, or after their retention.',
+        nextPage(rows, limit, ({ row_number }) => String(row_number)),
+      )
+    })
+
+const ROW_COLUMNS: Column<StagedRow>[] = [
+  { title: 'line', value: ({ row_number }) => row_number, align: 'right' },
+  {
+    title: 'status',
+    value: ({ validation_status }) => validation_status,
+    paint: painter({ green: ['valid'], red: ['invalid'] }),
+  },
+  {
+    title: 'cells',
+    value: ({ raw_payload }) =>
+      joinWords(
+        Object.entries(raw_payload).map(([header, text]) => `${header} ${text ?? '–'}`),
+        ' · ',
+      ),
+    shrinkTo: 20,
+  },
+]
 
 export const problemsCommand = () =>
   uploadVerb('problems', 'what is wrong with which line, and what to do about it')

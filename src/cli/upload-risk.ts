@@ -1,9 +1,12 @@
-/** `stagedoor upload risk`: what is unusual about a plan, against the last uploads of its source. */
+/** `stagedoor upload risk` and `distribution`: what is unusual about a plan, and how its numbers are distributed. */
 import pc from 'picocolors'
+import { planDistribution } from '../ingest/plan.ts'
 import { type RiskFact, readRisk } from '../ingest/risk.ts'
-import { plural } from './format.ts'
-import { commandLine } from './terminal.ts'
-import { printableLine } from './text.ts'
+import type { Distribution } from '../ingest/shapes.ts'
+import { requireUpload } from '../ingest/uploads.ts'
+import { formatCount, plural } from './format.ts'
+import { type Column, commandLine } from './terminal.ts'
+import { barText, printableLine } from './text.ts'
 import { uploadVerb } from './upload-show.ts'
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -78,4 +81,36 @@ function factText(
     lines.push(pc.dim(`           ${commandLine(`stagedoor upload plan ${id} --rows`, given)}`))
   }
   return lines.join('\n')
+}
+
+export const distributionCommand = () =>
+  uploadVerb('distribution', 'how the numbers of a column are distributed before and after the plan')
+    .requiredOption('--type <row type>', 'as `dataset show` lists them')
+    .requiredOption('--column <column>', 'of numbers')
+    .run(async ({ options, output, transaction }, id) => {
+      const { type: rowType, column } = options
+      const found = await transaction(async (client) => {
+        const { upload_id } = await requireUpload(client, id)
+        return planDistribution(client, upload_id, { rowType, column })
+      })
+      output.result(found, () => {
+        if (found.buckets.length === 0)
+          return output.line(`The plan has no numbers in ${column} of ${rowType}.`)
+        output.records(found.buckets, bucketColumns(found))
+      })
+    })
+
+const BAR_WIDTH = 20
+
+function bucketColumns({ buckets }: Distribution): Column<Distribution['buckets'][number]>[] {
+  const most = Math.max(1, ...buckets.flatMap(({ before, after }) => [before, after]))
+  const bar = (count: number) => barText(count / most, BAR_WIDTH)
+  return [
+    { title: 'from', value: ({ from }) => from, align: 'right' },
+    { title: 'to', value: ({ to }) => to, align: 'right' },
+    { title: 'before', value: ({ before }) => formatCount(before), align: 'right' },
+    { title: '', value: ({ before }) => bar(before), dim: true },
+    { title: 'after', value: ({ after }) => formatCount(after), align: 'right' },
+    { title: '', value: ({ after }) => bar(after) },
+  ]
 }

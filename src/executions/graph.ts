@@ -58,7 +58,7 @@ export async function getExecutionGraph(
   }
 }
 
-export interface ItemFilter {
+interface ItemFilter {
   readonly status?: (typeof ITEM_STATUSES)[number] | undefined
   /** The index of the last item of the page before. */
   readonly after?: number

@@ -390,7 +390,7 @@ async function limitRate(app: FastifyInstance, max: number): Promise<void> {
 
 const FOLDER = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
-export async function serveConsole(app: FastifyInstance): Promise<void> {
+async function serveConsole(app: FastifyInstance): Promise<void> {
   if (!existsSync(FOLDER)) return
   await app.register(async (site) => {
     site.addHook('onRoute', (route) => {

@@ -4,12 +4,11 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
 import { Downstream, readDownstream } from '../app/trace.ts'
-import { listEventsAbout } from '../events/outbox.ts'
-import { OutboxEvent } from '../events/shapes.ts'
 import { readChecks, UploadChecks } from '../ingest/checks.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
 import { describeReading } from '../ingest/file-reading.ts'
+import { listUploadHistory, UploadHistoryEntry } from '../ingest/history.ts'
 import { admitFile, type PipelineDeps, promotePlan } from '../ingest/pipeline.ts'
 import {
   approvePlan,
@@ -46,7 +45,6 @@ import {
   VALIDATION_STATUSES,
 } from '../ingest/shapes.ts'
 import { exportProblems, listLeftOut, listProblemKinds, listRows } from '../ingest/staged-rows.ts'
-import { listTimeline, TimelineEntry } from '../ingest/timeline.ts'
 import {
   discardUpload,
   listUploads,
@@ -68,7 +66,6 @@ import { answerDetail, UploadDetail } from './upload-detail.ts'
 import { createBackgroundUploads, uploadProgressRoutes } from './upload-progress.ts'
 
 /** More than any upload has: one for each thing that was done to it. */
-const MAX_EVENTS = 1000
 const RowPlace = Type.Optional(
   Type.String({ pattern: '^[0-9]{1,4}[.]-?[0-9]{1,10}$', description: 'the `next` of the page before' }),
 )
@@ -157,35 +154,21 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/history', {
     operationId: 'listUploadHistory',
-    summary: 'What happened to an upload, oldest first',
-    tags: ['uploads', 'events'],
-    answer: Type.Object({ events: Type.Array(OutboxEvent) }),
-    problems: [404],
-    raw: true,
-    handle: async (request) => ({
-      events: await ofUpload(request, (db, { upload_id: subject }) =>
-        listEventsAbout(db, { domain: 'staging', subject, limit: MAX_EVENTS }),
-      ),
-    }),
-  })
-
-  api.get('/:id/timeline', {
-    operationId: 'listUploadTimeline',
     summary:
       'What exactly happened to an upload, oldest first: lines and columns from what to what, plans, reviews with their text, reasons, counts',
     query: {
       limit: limit(1000, 200),
       after: Type.Optional(Type.String({ maxLength: 100, description: 'the `next` of the page before' })),
     },
-    answer: page('timeline', TimelineEntry, { people: ActorNames }),
+    answer: page('history', UploadHistoryEntry, { people: ActorNames }),
     problems: [404],
     handle: (request) =>
       request.transaction(async (client) => {
         const { upload_id } = await requireUpload(withRawJson(client), request.params.id)
-        const list = await listPage(request.query, 'timeline', 'place', (asked) =>
-          listTimeline(client, upload_id, asked),
+        const list = await listPage(request.query, 'history', 'place', (asked) =>
+          listUploadHistory(client, upload_id, asked),
         )
-        const actors = list.timeline.flatMap(({ actor, detail }) => [actor, ...peopleIn(detail)])
+        const actors = list.history.flatMap(({ actor, detail }) => [actor, ...peopleIn(detail)])
         return { ...list, people: await actorNames(client, actors) }
       }),
   })
@@ -219,8 +202,8 @@ function readRoutes(api: Routes): void {
   })
 }
 
-/** Of an entry of the timeline: whose review it is about, and who was asked. */
-function peopleIn({ reviewer, reviewers }: TimelineEntry['detail']): string[] {
+/** Of an entry of the history: whose review it is about, and who was asked. */
+function peopleIn({ reviewer, reviewers }: UploadHistoryEntry['detail']): string[] {
   const asked: readonly unknown[] = Array.isArray(reviewers) ? reviewers : []
   return [reviewer, ...asked].filter((one) => typeof one === 'string')
 }

@@ -22,6 +22,7 @@ import {
   registerDataset,
   resolveDatasetTarget,
 } from './datasets/registry.ts'
+import { listUploadHistory, type UploadHistoryEntry, type UploadHistoryPage } from './history.ts'
 import {
   backEndActor,
   type IngestOptions,
@@ -40,7 +41,6 @@ import type { MappingPreview } from './shapes.ts'
 import { spoolFolder } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './staged-rows.ts'
-import { listTimeline, type TimelineEntry, type TimelinePage } from './timeline.ts'
 import * as uploads from './uploads.ts'
 
 export interface IngestRunOptions extends Omit<IngestOptions, 'actor' | 'until' | 'requestId'> {
@@ -89,7 +89,7 @@ export interface Ingest {
   /** What each check found, and the time that it took. */
   checks(upload: string): Promise<UploadChecks>
   /** What exactly happened, oldest first. */
-  timeline(upload: string, page?: Partial<TimelinePage>): Promise<TimelineEntry[]>
+  history(upload: string, page?: Partial<UploadHistoryPage>): Promise<UploadHistoryEntry[]>
   approve(upload: string, approval: plans.Approval): Promise<void>
   reject(upload: string, reason: string, rejectedBy?: string): Promise<void>
   promote(upload: string, digest: string, promotedBy?: string): Promise<promotions.Promotion>
@@ -194,7 +194,7 @@ export function ingestLibrary({
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
     planSince: (id, digest) => service((client) => plans.planSince(client, id, digest)),
     checks: (id) => service((client) => readChecks(client, id)),
-    timeline: (id, page = {}) => service((client) => listTimeline(client, id, { limit: 200, ...page })),
+    history: (id, page = {}) => service((client) => listUploadHistory(client, id, { limit: 200, ...page })),
     approve: (id, approval) => service((client) => plans.approvePlan(client, id, approval)),
     reject: (id, reason, by) => service((client) => plans.rejectPlan(client, id, reason, by)),
     promote: (id, digest, by) => promotePlan({ pool }, backEndActor(pool, by), id, digest),

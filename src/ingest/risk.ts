@@ -12,7 +12,7 @@ import {
   Uuid,
 } from '../kernel/schema.ts'
 
-export const RISK_LEVELS = ['ok', 'notice', 'high'] as const
+const RISK_LEVELS = ['ok', 'notice', 'high'] as const
 const NumberOrNull = nullable(Type.Number())
 
 export const RiskFact = shape('RiskFact', {

@@ -459,7 +459,7 @@ export const PlanRow = shape('PlanRow', {
 })
 export type PlanRow = Row<typeof PlanRow>
 
-export const CONFLICTS = ['same_cell', 'old_value', 'deleted', 'created', 'to_delete', 'other_cells'] as const
+const CONFLICTS = ['same_cell', 'old_value', 'deleted', 'created', 'to_delete', 'other_cells'] as const
 
 const nameOfValue = Type.Optional(Type.String())
 

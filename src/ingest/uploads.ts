@@ -81,7 +81,7 @@ export interface UploadFilter {
 }
 
 export const UPLOAD_PROBLEMS = ['invalid', 'promotion'] as const
-export type UploadProblem = (typeof UPLOAD_PROBLEMS)[number]
+type UploadProblem = (typeof UPLOAD_PROBLEMS)[number]
 
 /** Newest first. `reading` is left out: it is large, and a list does not show it. */
 export async function listUploads(db: Queryable, filter: UploadFilter): Promise<Upload[]> {

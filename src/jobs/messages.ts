@@ -9,7 +9,7 @@ import type { Job } from './queue.ts'
 import type { WebhookOptions } from './webhooks.ts'
 
 /** The change that a job refers to. */
-export interface Notice {
+interface Notice {
   readonly number: number
   readonly title: string
   /** Action → rows, of the plan of an upload. */
@@ -35,7 +35,7 @@ export async function readNotice(context: JobContext, job: Job): Promise<Notice 
   return rows[0]
 }
 
-export interface MessageText {
+interface MessageText {
   readonly title: string
   readonly lines: readonly string[]
   /** Undefined: PUBLIC_URL is not set, or it is about nothing that has a page. */
@@ -156,7 +156,7 @@ export async function mailRecipients(
 }
 
 /** The target that sends to the people whose review is requested. */
-export const REVIEWERS_URL = 'mailto:{reviewers}'
+const REVIEWERS_URL = 'mailto:{reviewers}'
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 

@@ -100,7 +100,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   followUpload: 'ingest FILE --dataset NAME',
   listUploads: 'upload list',
   getUpload: 'upload show ID',
-  listUploadTimeline: 'upload history ID',
+  listUploadHistory: 'upload history ID',
   listUploadChecks: 'upload checks ID',
   getUploadReading: 'upload show ID',
   readPlanSince: 'upload plan ID --rows --since DIGEST',

@@ -67,11 +67,12 @@ describe('a paste', () => {
     row(4, { SKU: 'c' }),
   ]
 
-  it('changes what differs, once for each line, and lists what does not fit', () => {
+  it('changes what differs, and lists what does not fit', () => {
     const paste = planPaste(parseBlock('a\t4\tx\nB\t\nc\t7\nd'), rows, columns, 1)
-    expect(paste.corrections).toEqual([
-      { line: 2, values: { Price: '4' } },
-      { line: 3, values: { SKU: 'B', Price: null } },
+    expect(paste.changed).toEqual([
+      { line: 2, column: 'Price', from: '', to: '4' },
+      { line: 3, column: 'SKU', from: 'b', to: 'B' },
+      { line: 3, column: 'Price', from: '5', to: '' },
     ])
     expect(paste).toMatchObject({ same: 2, takenIn: [3] })
     expect(paste.leftOver).toEqual([
@@ -84,7 +85,7 @@ describe('a paste', () => {
   it('leaves columns that cannot be changed, and an empty cell that stays empty', () => {
     const paste = planPaste([['9', 'a', '']], rows, columns, 0)
     expect(paste).toMatchObject({
-      corrections: [],
+      changed: [],
       same: 2,
       leftOver: [{ reason: 'in the column Line, which cannot be changed', cells: ['9'] }],
     })

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ROOMS } from '../../src/app/overview.ts'
 
 const DIST = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
@@ -165,7 +166,7 @@ export function initialState(): FixtureState {
         has_clients: false,
       },
     ],
-    rooms: ROOM_NAMES.map((name) => room(name)),
+    rooms: ROOMS.map((name) => room(name)),
     openIssues: 0,
     records: [],
     rights: ['read', 'stage', 'operate'],
@@ -354,20 +355,6 @@ function listed(name: string, rows: FixtureRow[], query: URLSearchParams): Answe
   const body = { [name]: rows.slice(0, limit), people: {}, next: rows.length > limit ? 'next' : null }
   return { status: 200, body }
 }
-
-const ROOM_NAMES = [
-  'changes',
-  'uploads',
-  'records',
-  'promotions',
-  'units',
-  'events',
-  'consumers',
-  'jobs',
-  'executions',
-  'playbooks',
-  'search',
-]
 
 /** With nothing in it, unless told otherwise. */
 export function room(name: string, changes: FixtureRow = {}): FixtureRow {

@@ -355,17 +355,13 @@ async function picture(page: Page, folder: string, path: string, variant: Varian
 }
 
 it('an administrator adds a review policy and a group, reads what they say, and removes the policy', async () => {
-  const admin = await runCli(['token', '--as', 'admin', '--json'], { STAGEDOOR_HOME: stagedoor.home })
   const page = await stagedoor.signIn('operator')
   await page.goto(`${stagedoor.url}/settings/policies`)
   // Whoever does not administer reads the policies.
   await page.getByText('Administrators of the workspace change them.').waitFor()
   expect(await page.getByRole('button', { name: 'Add a policy' }).count()).toBe(0)
 
-  const { token } = JSON.parse(admin.stdout) as { token: string }
-  expect(
-    (await page.context().request.post(`${stagedoor.url}/api/v1/sign-in`, { data: { token } })).ok(),
-  ).toBe(true)
+  await signInAsAdmin(page)
   await page.reload()
   await page.getByText('No policy yet: one approval of a second person is enough.').waitFor()
   await page.getByRole('textbox', { name: 'Group' }).fill('Finance')
@@ -395,6 +391,46 @@ it('an administrator adds a review policy and a group, reads what they say, and 
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No policy yet: one approval of a second person is enough.').waitFor()
 })
+
+it('an administrator invites a person and creates a token, each with its role and its end, and gets the secret once', async () => {
+  const page = await stagedoor.signIn('operator')
+  await signInAsAdmin(page)
+  await page.goto(`${stagedoor.url}/settings/members`)
+  const invitations = page.locator('#invitations')
+  await invitations.getByLabel('Name or e-mail address').fill('grace@example.com')
+  await invitations.getByLabel('Role').selectOption('reviewer')
+  await invitations.getByLabel('Valid for').selectOption('30 days')
+  await invitations.getByRole('button', { name: 'Create an invitation link' }).click()
+  await invitations.getByText('Send this link to grace@example.com.').waitFor()
+  expect(
+    await stagedoor.sql(
+      `select invitee, app_role, round(extract(epoch from expires_at - created_at) / 86400)::int as days from iu_core.invitation`,
+    ),
+  ).toEqual([{ invitee: 'grace@example.com', app_role: 'reviewer', days: 30 }])
+
+  await page.goto(`${stagedoor.url}/settings/tokens`)
+  const form = page.locator('#new-token')
+  await form.getByLabel('Name of the program').fill('nightly export')
+  await form.getByLabel('May').selectOption('operator')
+  await form.getByLabel('Valid for').selectOption('7 days')
+  await form.getByLabel('Read only').check()
+  await form.getByRole('button', { name: 'Create a token' }).click()
+  await form.getByText(/^sdt_/).waitFor()
+  expect(
+    await stagedoor.sql(
+      `select name, read_only, round(extract(epoch from expires_at - created_at) / 86400)::int as days from iu_core.machine_token`,
+    ),
+  ).toEqual([{ name: 'nightly export', read_only: true, days: 7 }])
+  expect(await page.locator('#tokens').innerText()).toMatch(/nightly export[\s\S]*operator, read only/)
+})
+
+async function signInAsAdmin(page: Page): Promise<void> {
+  const admin = await runCli(['token', '--as', 'admin', '--json'], { STAGEDOOR_HOME: stagedoor.home })
+  const { token } = JSON.parse(admin.stdout) as { token: string }
+  const answer = await page.context().request.post(`${stagedoor.url}/api/v1/sign-in`, { data: { token } })
+  expect(answer.ok()).toBe(true)
+}
+
 /** The same for every run, whatever the ids are; no two pages have the same. */
 function pictureName(path: string): string {
   const words = path.replace(/[0-9a-f-]{36}|\d{15,}/, 'one').match(/[a-z0-9]+/gi)

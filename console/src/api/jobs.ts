@@ -66,7 +66,7 @@ export interface JobsApi {
 }
 
 /** As many as one replay takes. */
-export const MAX_REPLAYED = 100_000
+const MAX_REPLAYED = 100_000
 
 export function createJobsApi(request: Request): JobsApi {
   const post = <T>(path: string, body?: object) => request<T>(path, { method: 'POST', ...(body && { body }) })

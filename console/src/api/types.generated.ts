@@ -1004,25 +1004,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened to an upload, oldest first */
-        get: operations["listUploadHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/uploads/{id}/timeline": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What exactly happened to an upload, oldest first: lines and columns from what to what, plans, reviews with their text, reasons, counts */
-        get: operations["listUploadTimeline"];
+        get: operations["listUploadHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5726,7 +5709,13 @@ export interface components {
             next: string | null;
         };
         ListUploadHistoryResponse: {
-            events: components["schemas"]["Event"][];
+            history: components["schemas"]["UploadHistoryEntry"][];
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
         };
         ListUploadLeftOutResponse: {
             lines: components["schemas"]["LeftOutLine"][];
@@ -5743,15 +5732,6 @@ export interface components {
         };
         ListUploadRowsResponse: {
             rows: components["schemas"]["StagedRow"][];
-            /** @description `after` of the next page; null: this is the last */
-            next: string | null;
-        };
-        ListUploadTimelineResponse: {
-            timeline: components["schemas"]["TimelineEntry"][];
-            /** @description the names of those who are in it and whom you may see, by their ids */
-            people: {
-                [key: string]: string;
-            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -8068,26 +8048,6 @@ export interface components {
             done: number;
             failed: number;
         };
-        TimelineEntry: {
-            /** @description give it as `after` for the entries that follow */
-            place: string;
-            /** Format: date-time */
-            at: string;
-            actor: string;
-            via: string | null;
-            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undone, discarded */
-            what: string;
-            line: number | null;
-            /** @description the header of the file, of a corrected cell */
-            column: string | null;
-            from: string | null;
-            to: string | null;
-            /** @description what somebody wrote: the text of a review, the reason of a rejection, dismissal or undo, an error */
-            text: string | null;
-            detail: {
-                [key: string]: unknown;
-            };
-        };
         TimelineLane: {
             worker: string;
             /** @description attempts */
@@ -8922,6 +8882,26 @@ export interface components {
              * @description the last field
              */
             file?: string;
+        };
+        UploadHistoryEntry: {
+            /** @description give it as `after` for the entries that follow */
+            place: string;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            via: string | null;
+            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undone, discarded */
+            what: string;
+            line: number | null;
+            /** @description the header of the file, of a corrected cell */
+            column: string | null;
+            from: string | null;
+            to: string | null;
+            /** @description what somebody wrote: the text of a review, the reason of a rejection, dismissal or undo, an error */
+            text: string | null;
+            detail: {
+                [key: string]: unknown;
+            };
         };
         UploadLimits: {
             /** @description null: the limits of all that have none of their own */
@@ -11106,31 +11086,6 @@ export interface operations {
     };
     listUploadHistory: {
         parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListUploadHistoryResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listUploadTimeline: {
-        parameters: {
             query: {
                 limit: number;
                 /** @description the `next` of the page before */
@@ -11150,7 +11105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListUploadTimelineResponse"];
+                    "application/json": components["schemas"]["ListUploadHistoryResponse"];
                 };
             };
             400: components["responses"]["Problem"];

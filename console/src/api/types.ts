@@ -9,7 +9,6 @@ export type Answer<Operation extends keyof operations> = operations[Operation]['
 
 export type Health = Answer<'health'>
 export type Ready = Answer<'ready'>
-export type ReadyCheck = Ready['checks'][number]
 export type Me = Answer<'me'>
 export type Gates = Answer<'listGates'>
 export type Gate = Gates['gates'][number]

@@ -41,8 +41,8 @@ export interface NewUnit {
   readonly workspace_id?: string
 }
 
-export type SplitUnit = operations['splitUnit']['requestBody']['content']['application/json']
-export type MergedUnits = operations['mergeUnits']['requestBody']['content']['application/json']
+type SplitUnit = operations['splitUnit']['requestBody']['content']['application/json']
+type MergedUnits = operations['mergeUnits']['requestBody']['content']['application/json']
 
 export interface UnitsApi {
   list(filter: UnitFilter): Promise<{ units: ListedUnit[]; next: string | null }>

@@ -50,8 +50,8 @@ export type StalePlan = Answer<'listStaleRows'>
 export type StaleRow = StalePlan['items'][number]
 export type PlanSince = Answer<'readPlanSince'>
 export type UploadChecks = Answer<'listUploadChecks'>
-export type Timeline = Answer<'listUploadTimeline'>
-export type TimelineEntry = Timeline['timeline'][number]
+export type UploadHistory = Answer<'listUploadHistory'>
+export type UploadHistoryEntry = UploadHistory['history'][number]
 
 export interface Page<Row> {
   readonly rows: readonly Row[]

@@ -25,11 +25,11 @@ import type {
   RowLineage,
   StagedRow,
   StalePlan,
-  Timeline,
   UndoPlan,
   UploadChecks,
   UploadClient,
   UploadDetail,
+  UploadHistory,
   Uploads,
 } from './upload-types.ts'
 
@@ -170,7 +170,7 @@ export interface UploadsApi {
   /** What was promoted, newest first. */
   promotions(asked: PromotionsAsked): Promise<Promotions>
   /** What exactly happened, oldest first. */
-  timeline(id: string, page: { limit: number; after?: string | undefined }): Promise<Timeline>
+  history(id: string, page: { limit: number; after?: string | undefined }): Promise<UploadHistory>
 }
 
 export function createUploadsApi(request: Request, token: string | undefined): UploadsApi {
@@ -248,8 +248,8 @@ export function createUploadsApi(request: Request, token: string | undefined): U
       learnNames(list.people)
       return list
     },
-    timeline: async (id, page) => {
-      const answer = await request<Timeline>(`/uploads/${id}/timeline?${query(page)}`)
+    history: async (id, page) => {
+      const answer = await request<UploadHistory>(`/uploads/${id}/history?${query(page)}`)
       learnNames(answer.people)
       return answer
     },

@@ -93,7 +93,7 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
 }
 
 /** How many rows are as they were approved, and how many are not. */
-export function SinceText({ since }: { since: unknown }) {
+function SinceText({ since }: { since: unknown }) {
   const text = sinceText(since)
   return text === '' ? null : <span className="muted">: {text}</span>
 }

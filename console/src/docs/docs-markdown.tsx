@@ -59,7 +59,7 @@ function componentsOf({ path, headings }: DocsText): Components {
 type Resolved = { readonly kind: 'page' | 'anchor' | 'outside' | 'file'; readonly to: string }
 
 /** `path` is that of the page, from the root of the repository. */
-export function resolveLink(path: string, href: string): Resolved {
+function resolveLink(path: string, href: string): Resolved {
   if (/^[a-z]+:/i.test(href)) return { kind: 'outside', to: href }
   if (href.startsWith('#')) return { kind: 'anchor', to: href }
   const target = new URL(href, `https://docs/${path}`)

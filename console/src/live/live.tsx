@@ -31,7 +31,7 @@ export type Room =
   | 'settings'
   | 'docs'
 
-export type RoomKey = readonly [Room, ...unknown[]]
+type RoomKey = readonly [Room, ...unknown[]]
 
 /** Between two tries to connect, and between two reads while nothing tells what changed. */
 const RETRY_MS = 5_000

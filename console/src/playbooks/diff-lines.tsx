@@ -48,7 +48,7 @@ export function DiffLines({ patch }: { patch: string }) {
 const CLASSES = { '+': 'is-added', '-': 'is-removed', ' ': '', '@': 'is-gap' } as const
 const SAID = { '+': 'added', '-': 'removed', ' ': 'same', '@': 'lines left out' } as const
 
-export function readPatch(patch: string): DiffLine[] {
+function readPatch(patch: string): DiffLine[] {
   const lines: DiffLine[] = []
   let before = 0
   let after = 0

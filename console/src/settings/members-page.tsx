@@ -1,9 +1,8 @@
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import type { Invitation, Member, Role } from '../api/access.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
-import { Choice } from '../parts/choice.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
@@ -11,6 +10,7 @@ import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { GrantForm } from './grant-form.tsx'
 import { Secret } from './secret.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { useLoaded } from './use-loaded.ts'
@@ -176,9 +176,23 @@ function Invitations({ workspace }: { workspace: string }) {
   const revoke = useAction<unknown>(list.reload)
   return (
     <Card id="invitations" title="Invitations">
-      <InviteForm
+      <GrantForm
+        label="Name or e-mail address"
+        placeholder="grace@example.com"
+        maxLength={255}
+        roleLabel="Role"
+        roles={ROLES}
+        start={{ role: 'operator', days: 7 }}
+        lifetimes={[
+          [1, '1 day'],
+          [7, '7 days'],
+          [30, '30 days'],
+        ]}
+        action="Create an invitation link"
         busy={invite.busy !== undefined}
-        submit={(asked) => invite.run('Inviting…', () => api.access.invite(workspace, asked))}
+        submit={({ name: invitee, role, days }) =>
+          invite.run('Inviting…', () => api.access.invite(workspace, { invitee, role, days }))
+        }
       />
       <FailureNote failure={invite.failure ?? revoke.failure ?? list.failure} />
       <div role="status">
@@ -253,51 +267,6 @@ const TONES: Record<Invitation['status'], Tone> = {
   accepted: 'ok',
   revoked: 'stale',
   expired: 'stale',
-}
-
-interface InviteFormProps {
-  readonly busy: boolean
-  submit(asked: { invitee: string; role: Role; days: number }): void
-}
-
-function InviteForm({ busy, submit }: InviteFormProps) {
-  const [invitee, setInvitee] = useState('')
-  const [role, setRole] = useState<Role>('operator')
-  const [days, setDays] = useState('7')
-  const id = useId()
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    submit({ invitee, role, days: Number(days) })
-  }
-  return (
-    <form className="settings-form" onSubmit={send}>
-      <label className="choice" htmlFor={id}>
-        <span>Name or e-mail address</span>
-        <input
-          id={id}
-          value={invitee}
-          maxLength={255}
-          required
-          placeholder="grace@example.com"
-          onChange={(event) => setInvitee(event.target.value)}
-        />
-      </label>
-      <Choice label="Role" value={role} options={ROLES} choose={(chosen) => setRole(chosen as Role)} />
-      <Choice
-        label="Valid for"
-        value={days}
-        options={[
-          ['1', '1 day'],
-          ['7', '7 days'],
-          ['30', '30 days'],
-        ]}
-        choose={setDays}
-      />
-      <button type="submit" className="button is-next" disabled={busy}>
-        Create an invitation link
-      </button>
-    </form>
-  )
 }
 
 function nameOf({ display_name, user_id }: Member): string {

@@ -1,15 +1,15 @@
-import { type FormEvent, useId, useState } from 'react'
-import type { MachineToken, NewToken } from '../api/access.ts'
+import { useState } from 'react'
+import type { MachineToken } from '../api/access.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
-import { Choice } from '../parts/choice.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Person } from '../parts/person.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { GrantForm } from './grant-form.tsx'
 import { Secret } from './secret.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { useLoaded } from './use-loaded.ts'
@@ -46,6 +46,7 @@ interface Created {
 function Tokens({ workspace }: { workspace: string }) {
   const { api } = useSession()
   const list = useLoaded(`tokens ${workspace}`, () => api.access.tokens(workspace))
+  const [readOnly, setReadOnly] = useState(false)
   const [created, setCreated] = useState<Created>()
   const [revoking, setRevoking] = useState<MachineToken>()
   const create = useAction<Created>((made) => {
@@ -59,12 +60,36 @@ function Tokens({ workspace }: { workspace: string }) {
   return (
     <div className="stack">
       <Card id="new-token" title="New token">
-        <TokenForm
+        <GrantForm
+          label="Name of the program"
+          placeholder="nightly export"
+          maxLength={100}
+          roleLabel="May"
+          roles={ROLES}
+          start={{ role: 'viewer', days: 90 }}
+          lifetimes={[
+            [7, '7 days'],
+            [30, '30 days'],
+            [90, '90 days'],
+            [365, '1 year'],
+          ]}
+          action="Create a token"
           busy={create.busy !== undefined}
-          submit={(asked) =>
-            create.run('Creating…', () => api.access.createToken({ ...asked, workspace_id: workspace }))
+          submit={(grant) =>
+            create.run('Creating…', () =>
+              api.access.createToken({ ...grant, read_only: readOnly, workspace_id: workspace }),
+            )
           }
-        />
+        >
+          <label className="settings-check">
+            <input
+              type="checkbox"
+              checked={readOnly}
+              onChange={(event) => setReadOnly(event.target.checked)}
+            />{' '}
+            Read only
+          </label>
+        </GrantForm>
         <FailureNote failure={create.failure} />
         <div role="status">
           {created && (
@@ -177,56 +202,5 @@ function TokenRow({ token, revoke }: { token: MachineToken; revoke(): void }) {
         )}
       </td>
     </tr>
-  )
-}
-
-interface FormProps {
-  readonly busy: boolean
-  submit(asked: NewToken): void
-}
-
-function TokenForm({ busy, submit }: FormProps) {
-  const [name, setName] = useState('')
-  const [role, setRole] = useState<TokenRole>('viewer')
-  const [days, setDays] = useState('90')
-  const [readOnly, setReadOnly] = useState(false)
-  const id = useId()
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    submit({ name, role, days: Number(days), read_only: readOnly })
-  }
-  return (
-    <form className="settings-form" onSubmit={send}>
-      <label className="choice" htmlFor={id}>
-        <span>Name of the program</span>
-        <input
-          id={id}
-          value={name}
-          maxLength={100}
-          required
-          placeholder="nightly export"
-          onChange={(event) => setName(event.target.value)}
-        />
-      </label>
-      <Choice label="May" value={role} options={ROLES} choose={(chosen) => setRole(chosen as TokenRole)} />
-      <Choice
-        label="Valid for"
-        value={days}
-        options={[
-          ['7', '7 days'],
-          ['30', '30 days'],
-          ['90', '90 days'],
-          ['365', '1 year'],
-        ]}
-        choose={setDays}
-      />
-      <label className="settings-check">
-        <input type="checkbox" checked={readOnly} onChange={(event) => setReadOnly(event.target.checked)} />{' '}
-        Read only
-      </label>
-      <button type="submit" className="button is-next" disabled={busy}>
-        Create a token
-      </button>
-    </form>
   )
 }

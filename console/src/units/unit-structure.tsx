@@ -105,12 +105,7 @@ export function SplitDialog({ unit, context, changed, close }: DialogProps) {
         Each takes over kind, topics and place, and has an edge to this one.
         {based.edges_in > 0 && ` ${counted(based.edges_in, 'edge')} of other units still lead to this one.`}
       </p>
-      {context.units_in > 0 && (
-        <p className="note is-held">
-          {counted(context.units_in, 'unit')} in it must be moved elsewhere first: they would be in a retired
-          unit.
-        </p>
-      )}
+      <UnitsInside count={context.units_in} />
       {parts.map(({ key, address, body }, at) => (
         <fieldset key={key} className="unit-part">
           <legend>Part {at + 1}</legend>
@@ -159,7 +154,7 @@ export function SplitDialog({ unit, context, changed, close }: DialogProps) {
 }
 
 /** At the headings of its highest level that occurs more than once; else at the empty line nearest to the middle. */
-export function proposeParts(body: string): string[] {
+function proposeParts(body: string): string[] {
   for (const level of [1, 2, 3, 4, 5, 6]) {
     const pieces = body.split(new RegExp(`^(?=#{${level}} )`, 'm')).filter((piece) => piece.trim() !== '')
     const headed = pieces.filter((piece) => piece.startsWith(`${'#'.repeat(level)} `))
@@ -218,12 +213,7 @@ export function MergeDialog({ unit, context, changed, close }: DialogProps) {
           ? 'The new unit is in force at once, under the approval named here.'
           : 'The new unit is a draft.'}
       </p>
-      {context.units_in > 0 && (
-        <p className="note is-held">
-          {counted(context.units_in, 'unit')} in it must be moved elsewhere first: they would be in a retired
-          unit.
-        </p>
-      )}
+      <UnitsInside count={context.units_in} />
       <ol className="merge-list" aria-label="In the order of their texts">
         {all.map((one) => (
           <li key={one.unit_id}>
@@ -255,5 +245,15 @@ export function MergeDialog({ unit, context, changed, close }: DialogProps) {
       <AddressField label="Address of the new unit" value={address} set={setAddress} />
       {inForce && <ApprovalField value={approval} set={setApproval} />}
     </ActionDialog>
+  )
+}
+
+/** A retired unit holds no others. */
+function UnitsInside({ count }: { count: number }) {
+  if (count === 0) return null
+  return (
+    <p className="note is-held">
+      {counted(count, 'unit')} in it must be moved elsewhere first: they would be in a retired unit.
+    </p>
   )
 }

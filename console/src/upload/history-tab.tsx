@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useCallback, useEffect, useState } from 'react'
 import { asFailure, type Failure } from '../api/failure.ts'
-import type { TimelineEntry, Totals, UploadDetail } from '../api/upload-types.ts'
+import type { Totals, UploadDetail, UploadHistoryEntry } from '../api/upload-types.ts'
 import { sinceText } from '../changes/conversation.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -17,15 +17,15 @@ const PAGE = 200
 /** What exactly happened: which line and column from what to what, which plan, who said what, and why. */
 export function HistoryTab({ upload }: { upload: UploadDetail }) {
   const { api } = useSession()
-  const [entries, setEntries] = useState<readonly TimelineEntry[]>()
+  const [entries, setEntries] = useState<readonly UploadHistoryEntry[]>()
   const [next, setNext] = useState<string | null>(null)
   const [failure, setFailure] = useState<Failure>()
   const { upload_id: id, status, plan_digest, review_status, staged_at, promotion_failure_count } = upload
   const read = useCallback(
     async (after?: string) => {
       try {
-        const page = await api.uploads.timeline(id, { limit: PAGE, after })
-        setEntries((before) => (after === undefined ? page.timeline : [...(before ?? []), ...page.timeline]))
+        const page = await api.uploads.history(id, { limit: PAGE, after })
+        setEntries((before) => (after === undefined ? page.history : [...(before ?? []), ...page.history]))
         setNext(page.next === null ? null : String(page.next))
         setFailure(undefined)
       } catch (thrown) {
@@ -76,7 +76,7 @@ function isNamed(via: string | null): boolean {
   return via !== null && !via.startsWith('stagedoor_')
 }
 
-const WORDS: Record<string, (entry: TimelineEntry) => ReactNode> = {
+const WORDS: Record<string, (entry: UploadHistoryEntry) => ReactNode> = {
   uploaded: () => 'Uploaded',
   read: () => 'Read and checked',
   failed: () => 'Reading failed',
@@ -107,7 +107,7 @@ const WORDS: Record<string, (entry: TimelineEntry) => ReactNode> = {
 }
 
 /** Of a corrected cell: its column, from what to what. */
-function Cell({ entry: { column, from, to } }: { entry: TimelineEntry }) {
+function Cell({ entry: { column, from, to } }: { entry: UploadHistoryEntry }) {
   if (column === null) return null
   return (
     <span className="tiny">
@@ -116,7 +116,7 @@ function Cell({ entry: { column, from, to } }: { entry: TimelineEntry }) {
   )
 }
 
-function Facts({ entry }: { entry: TimelineEntry }) {
+function Facts({ entry }: { entry: UploadHistoryEntry }) {
   const { detail, what } = entry
   const reviewer = detail.reviewer
   const choices = what === 'uploaded' ? choicesIn(detail) : []
@@ -138,7 +138,7 @@ function Facts({ entry }: { entry: TimelineEntry }) {
   )
 }
 
-function factsOf({ detail, what }: TimelineEntry): string {
+function factsOf({ detail, what }: UploadHistoryEntry): string {
   const { lines, invalid, skipped, digest, plan_digest, rows, totals, because, since, policy, file } = detail
   const shown = digest ?? plan_digest
   const asked = what === 'planned' ? (rows as Record<string, number> | undefined) : undefined
@@ -177,7 +177,7 @@ function undoneText({ reversed = 0, kept = 0, refused = 0 }: Readonly<Record<str
 }
 
 /** Which column was matched to which field, and which value to which. */
-function choicesIn({ headers, values, repeated_keys }: TimelineEntry['detail']): string[] {
+function choicesIn({ headers, values, repeated_keys }: UploadHistoryEntry['detail']): string[] {
   const matched = Object.entries((headers ?? {}) as Record<string, string | null>).map(([header, field]) =>
     field === null ? `column “${header}” left out` : `column “${header}” is ${field}`,
   )

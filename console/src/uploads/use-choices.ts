@@ -6,7 +6,7 @@ import { type Choices, clientFor, datasetFor, platformFor, rememberedChoices } f
 import type { ReadChoices } from './file-options.tsx'
 import { type DatasetEvidence, useDatasetMatch } from './use-dataset-match.ts'
 
-export interface Offered {
+interface Offered {
   readonly datasets: readonly Dataset[] | undefined
   readonly clients: readonly UploadClient[] | undefined
   readonly chosen: Choices

@@ -17,7 +17,7 @@ import { textOfThrown } from '../../kernel/errors.ts'
 import type { Field } from './dataset.ts'
 import { text } from './sql-text.ts'
 
-export const MAX_CEL_LENGTH = 2_000
+const MAX_CEL_LENGTH = 2_000
 /** Some operations name an operand twice. */
 const MAX_SQL_LENGTH = 60_000
 const language = new Environment({

@@ -29,7 +29,6 @@ const routes = (): [method: string, path: string, body?: object][] => [
   ['POST', `/uploads/${id}/discard`],
   ['GET', `/uploads/${id}/lineage`],
   ['GET', `/uploads/${id}/history`],
-  ['GET', `/uploads/${id}/timeline`],
   ['GET', `/uploads/${id}/checks`],
   ['GET', `/uploads/${id}/plan/since?digest=${DIGEST}`],
 ]

@@ -131,17 +131,18 @@ it('goes from a file with a wrong line to promoted rows and back', async () => {
     undo_reason: reason,
   })
   expect(await uploads.db.owner('select from campaigns')).toEqual([])
-  const history = await call('GET', `${path}/history`, 'viewer')
-  expect(history.body.events.map((event: { event_type: string }) => event.event_type)).toEqual([
-    'ingestion_staged',
-    'ingestion_planned',
-    'ingestion_planned',
-    'ingestion_repaired',
-    'ingestion_planned',
-    'ingestion_submitted',
-    'ingestion_approved',
-    'ingestion_complete',
-    'ingestion_undone',
+  const { body } = await call('GET', `${path}/history`, 'viewer')
+  expect(body.history.map(({ what }: { what: string }) => what)).toEqual([
+    'uploaded',
+    'read',
+    'planned',
+    'planned',
+    'corrected',
+    'planned',
+    'submitted',
+    'reviewed',
+    'promoted',
+    'undone',
   ])
 })
 
@@ -225,17 +226,17 @@ it('plans again and asks in one call, and tells which checks took how long and w
   const again = await call('POST', `/uploads/${fresh}/plan`, 'operator', { submit: true })
   expect(again.body.review_status).toBe('pending')
   await call('POST', `/uploads/${fresh}/reject`, 'reviewer', { reason: 'The week is not over.' })
-  const { body } = await call('GET', `/uploads/${fresh}/timeline`, 'viewer')
-  const what = body.timeline.map((entry: { what: string }) => entry.what)
+  const { body } = await call('GET', `/uploads/${fresh}/history`, 'viewer')
+  const what = body.history.map((entry: { what: string }) => entry.what)
   expect(what).toEqual(expect.arrayContaining(['uploaded', 'read', 'planned', 'submitted', 'asked_again']))
-  expect(body.timeline.at(-1)).toMatchObject({ what: 'rejected', text: 'The week is not over.' })
-  const first = await call('GET', `/uploads/${fresh}/timeline?limit=2`, 'viewer')
+  expect(body.history.at(-1)).toMatchObject({ what: 'rejected', text: 'The week is not over.' })
+  const first = await call('GET', `/uploads/${fresh}/history?limit=2`, 'viewer')
   const rest = await call(
     'GET',
-    `/uploads/${fresh}/timeline?after=${encodeURIComponent(first.body.next)}`,
+    `/uploads/${fresh}/history?after=${encodeURIComponent(first.body.next)}`,
     'viewer',
   )
-  expect([...first.body.timeline, ...rest.body.timeline]).toEqual(body.timeline)
+  expect([...first.body.history, ...rest.body.history]).toEqual(body.history)
 })
 
 function useful({ body }: { body: { upload: { upload_id: string } } }): string {

@@ -46,7 +46,7 @@ export interface GridColumn {
   readonly readOnly: boolean
 }
 
-export interface ChangedCell {
+interface ChangedCell {
   readonly line: number
   readonly column: string
   readonly from: string
@@ -54,13 +54,12 @@ export interface ChangedCell {
 }
 
 /** Cells of the block that are not pasted, and why. */
-export interface LeftOver {
+interface LeftOver {
   readonly reason: string
   readonly cells: readonly string[]
 }
 
 export interface Paste {
-  readonly corrections: readonly { line: number; values: Record<string, string | null> }[]
   readonly changed: readonly ChangedCell[]
   /** Cells that have this text already. */
   readonly same: number
@@ -100,11 +99,7 @@ export function planPaste(
     }
     if (row?.validation_status === 'skipped' && changed.length > before) takenIn.push(row.row_number)
   }
-  const lines = new Map<number, Record<string, string | null>>()
-  for (const { line, column, to } of changed)
-    lines.set(line, { ...lines.get(line), [column]: to === '' ? null : to })
   return {
-    corrections: [...lines].map(([line, values]) => ({ line, values })),
     changed,
     same,
     leftOver: [...left].map(([reason, cells]) => ({ reason, cells })),

@@ -26,6 +26,12 @@ export function Changes({ changes }: { changes: readonly CellChange[] }) {
   )
 }
 
+/** 3 cells in 2 lines change. */
+export function changesText(changes: readonly { readonly line: number }[]): string {
+  const lines = new Set(changes.map(({ line }) => line)).size
+  return `${counted(changes.length, 'cell')} in ${counted(lines, 'line')} ${changes.length === 1 ? 'changes' : 'change'}.`
+}
+
 export function unsavedCells(drafts: Drafts): UnsavedCells {
   const cells: UnsavedCells = {}
   for (const { line, column, text } of drafts.all())

@@ -7,7 +7,7 @@ import { counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
 import type { CellEdit, Drafts } from '../problems/drafts.ts'
-import { Changes, editsOf } from './changes.tsx'
+import { Changes, changesText, editsOf } from './changes.tsx'
 
 interface Props {
   readonly upload: string
@@ -85,7 +85,7 @@ export function CorrectionsDialog({ upload, fileName, filter, drafts, done, clos
             <b>
               {changes.length === 0
                 ? 'The file has no cell that differs. Nothing changes.'
-                : `${counted(changes.length, 'cell')} in ${counted(new Set(changes.map(({ line }) => line)).size, 'line')} ${changes.length === 1 ? 'changes' : 'change'}.`}
+                : changesText(changes)}
             </b>
           )}
         </p>

@@ -8,7 +8,7 @@ import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
 import type { CellEdit } from '../problems/drafts.ts'
 import { type GridColumn, MAX_CELLS, type Paste, parseBlock, planPaste } from './block.ts'
-import { Changes } from './changes.tsx'
+import { Changes, changesText } from './changes.tsx'
 
 export interface PasteStart {
   readonly line: number
@@ -182,17 +182,13 @@ function Preview({ paste, rows, first, filtered, tooMany }: PreviewProps) {
         Comparing with the lines…
       </p>
     )
-  const { changed, corrections, same, leftOver, takenIn } = paste
+  const { changed, same, leftOver, takenIn } = paste
   const begins = rows[0]?.row_number
   const left = leftOver.reduce((sum, { cells }) => sum + cells.length, 0)
   return (
     <div className="paste-preview">
       <p role="status">
-        <b>
-          {changed.length === 0
-            ? 'No cell changes.'
-            : `${counted(changed.length, 'cell')} in ${counted(corrections.length, 'line')} ${changed.length === 1 ? 'changes' : 'change'}.`}
-        </b>
+        <b>{changed.length === 0 ? 'No cell changes.' : changesText(changed)}</b>
         {same > 0 && ` ${counted(same, 'cell has', 'cells have')} this text already.`}
         {left > 0 && ` ${counted(left, 'cell does', 'cells do')} not fit.`}
       </p>

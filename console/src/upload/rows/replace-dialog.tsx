@@ -8,7 +8,7 @@ import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
 import type { CellEdit, Drafts } from '../problems/drafts.ts'
 import { MAX_CELLS } from './block.ts'
-import { Changes, editsOf, unsavedCells } from './changes.tsx'
+import { Changes, changesText, editsOf, unsavedCells } from './changes.tsx'
 
 export interface ReplaceStart {
   readonly column?: string | undefined
@@ -166,11 +166,7 @@ export function ReplaceDialog({ upload, columns, start, filter, drafts, done, cl
           ) : changes.length === 0 ? (
             <b>No cell changes.</b>
           ) : (
-            <b>
-              {counted(changes.length, 'cell')} in{' '}
-              {counted(new Set(changes.map(({ line }) => line)).size, 'line')}{' '}
-              {changes.length === 1 ? 'changes' : 'change'}.
-            </b>
+            <b>{changesText(changes)}</b>
           )}
         </p>
         {changes !== undefined && <Changes changes={changes} />}

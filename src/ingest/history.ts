@@ -14,7 +14,7 @@ import {
   Type,
 } from '../kernel/schema.ts'
 
-export const TimelineEntry = shape('TimelineEntry', {
+export const UploadHistoryEntry = shape('UploadHistoryEntry', {
   place: Type.String({ description: 'give it as `after` for the entries that follow' }),
   at: Timestamp,
   actor: Text,
@@ -35,21 +35,21 @@ export const TimelineEntry = shape('TimelineEntry', {
   }),
   detail: JsonObject,
 })
-export type TimelineEntry = Row<typeof TimelineEntry>
+export type UploadHistoryEntry = Row<typeof UploadHistoryEntry>
 
-export interface TimelinePage {
+export interface UploadHistoryPage {
   readonly limit: number
   /** The place of the last entry of the page before. */
   readonly after?: string | undefined
 }
 
 /** Oldest first. */
-export async function listTimeline(
+export async function listUploadHistory(
   db: Queryable,
   upload: string,
-  { limit, after }: TimelinePage,
-): Promise<TimelineEntry[]> {
-  const { rows } = await db.query<TimelineEntry>(
+  { limit, after }: UploadHistoryPage,
+): Promise<UploadHistoryEntry[]> {
+  const { rows } = await db.query<UploadHistoryEntry>(
     `with entry as (
        select u.created_at as at, 'a' as key, u.uploaded_by as actor, u.uploaded_via as via, 'uploaded' as what,
               null::integer as line, null::text as "column", null::text as "from", null::text as "to", null::text as text,
