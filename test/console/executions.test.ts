@@ -95,6 +95,13 @@ test('a playbook is started by its form; a failed item leads to its error; it is
   await expect.poll(() => page.url()).not.toContain(first.split('/').at(-1)!.slice(0, 18))
   await says(page, /^completed/)
   await page.getByText('from divide').waitFor()
+  await page.locator('.graph-step', { hasText: 'begin' }).getByText('not run again').waitFor()
+  // Where it would be too small from left to right, it is drawn from top to bottom.
+  const box = (step: string) => page.locator('.graph-step', { hasText: step }).boundingBox()
+  await expect.poll(async () => (await box('begin'))?.width ?? 0).toBeGreaterThan(125)
+  expect((await box('divide'))!.y).toBeGreaterThan((await box('begin'))!.y + 60)
+  // Items that were done show beside the failed one.
+  expect(await page.locator('.lane-track .is-ok, .lane-track .is-bad').count()).toBeGreaterThan(1)
   expect(await seen(page.locator('.lane-sum'))).toMatch(/4 done, 1 attempt failed/)
 
   // The list counts and filters, and the address keeps the view.
@@ -133,6 +140,7 @@ test('what waits says for what, and is paused, resumed and cancelled; a reviewer
   ).toBe(true)
 
   await button(page, 'Cancel…').click()
+  await dialog(page).getByRole('button', { name: 'Go back' }).waitFor()
   await dialog(page).getByLabel('Reason (optional)').fill('not needed any more')
   await button(page, 'Cancel the execution').click()
   await says(page, /^cancelled/)

@@ -3,6 +3,7 @@ import type { Consumer, EventRoute } from '../api/types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { type LiveQuery, useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -44,7 +45,9 @@ const CONSUMERS: readonly Column<Consumer>[] = [
     cell: (consumer) => (
       <>
         <a href={`/consumers/${encodeURIComponent(consumer.consumer_id)}`}>
-          <b>{consumer.consumer_id}</b>
+          <b>
+            <Breakable name={consumer.consumer_id} />
+          </b>
         </a>
         <div className="tiny">
           {consumer.event_domain}.{consumer.event_type} → {consumer.job_kind}

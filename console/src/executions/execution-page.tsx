@@ -9,7 +9,7 @@ import { Chip } from '../parts/chip.tsx'
 import { Detail } from '../parts/detail.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { count, duration } from '../parts/format.ts'
+import { count, counted, duration } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
@@ -47,7 +47,7 @@ interface LoadedProps {
 
 function Loaded({ execution, run, refresh }: LoadedProps) {
   const definition = run.definition as unknown as Definition | null
-  const graph = graphOf(definition, run)
+  const graph = graphOf(definition, run, execution.from_step)
   const over = hasEnded(execution)
   const loops = run.nodes.filter((node): node is LoopNode => node.loop !== null)
   const failed = loops.reduce((sum, { loop }) => sum + loop.failed, 0)
@@ -220,9 +220,9 @@ function Actions({
 }
 
 function openText({ items, items_done, items_failed }: ExecutionDetail): string {
-  if (items === null) return 'Its open steps are dropped.'
-  const open = items - (items_done ?? 0) - (items_failed ?? 0)
-  return `Its open steps and ${count(open)} open items are dropped.`
+  const open = (items ?? 0) - (items_done ?? 0) - (items_failed ?? 0)
+  if (open === 0) return 'Its open steps are dropped.'
+  return `Its open steps and ${counted(open, 'open item')} are dropped.`
 }
 
 function Aside({ execution, run, over }: { execution: ExecutionDetail; run: ExecutionGraph; over: boolean }) {

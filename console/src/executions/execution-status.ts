@@ -1,7 +1,8 @@
 /** How the status of an execution, of a step and of an item is said: a word, a colour, and a shape that goes with it. */
-import type { Execution, GraphNode, LoopItem } from '../api/types.ts'
+import type { Execution, LoopItem } from '../api/types.ts'
 import type { Tone } from '../parts/chip.tsx'
 import { count } from '../parts/format.ts'
+import type { StepNode } from './playbook-graph.ts'
 
 export interface Said {
   readonly tone: Tone
@@ -55,8 +56,11 @@ const STEP: Record<string, StepSaid> = {
 }
 
 /** `over`: its execution has ended, so that nothing runs any more. */
-export function stepStatus(node: GraphNode | undefined, over: boolean): StepSaid {
-  if (node === undefined) return { tone: 'later', text: 'not reached' }
+export function stepStatus(
+  { run: node, isBefore }: Pick<StepNode, 'run' | 'isBefore'>,
+  over: boolean,
+): StepSaid {
+  if (node === undefined) return { tone: 'later', text: isBefore ? 'not run again' : 'not reached' }
   const known = STEP[node.status]
   if (node.ended_at !== null) return known ?? { tone: 'ok', text: node.status }
   if (over) return { tone: 'stale', text: 'stopped' }

@@ -11,7 +11,7 @@ import {
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react'
-import { useMemo, useState } from 'react'
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import '@xyflow/react/dist/base.css'
 import { count } from '../parts/format.ts'
 import { type StepSaid, stepStatus } from './execution-status.ts'
@@ -24,6 +24,9 @@ const MAX_LABEL = 22
 const LETTER = 6.5
 /** Where a graph is too large to be read as a whole, it begins at what matters. */
 const READABLE_ZOOM = 0.55
+/** A graph that would be drawn smaller from left to right is drawn from top to bottom, if it is not higher than this. */
+const COMFORTABLE_ZOOM = 0.8
+const MAX_UPRIGHT_HEIGHT = 760
 
 interface Props {
   readonly graph: StepGraph
@@ -42,16 +45,19 @@ type Drawn = Node<{ step: StepNode; said: StepSaid | undefined; chosen: boolean 
  */
 export default function GraphCanvas({ graph, running, over, chosen, choose }: Props) {
   const [flow, setFlow] = useState<ReactFlowInstance<Drawn, Drawable>>()
+  const canvas = useRef<HTMLDivElement>(null)
+  const [room, setRoom] = useState<number>()
+  useLayoutEffect(() => setRoom(canvas.current?.clientWidth), [])
   const shape =
     graph.steps.map(({ step }) => step).join() + graph.arcs.map(({ from, to }) => `${from}>${to}`).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the layout depends on names and arcs only, not on what runs
-  const { places, routes, height } = useMemo(() => layout(graph), [shape])
-  const begin = async (canvas: ReactFlowInstance<Drawn, Drawable>) => {
-    setFlow(canvas)
-    await canvas.fitView(FIT)
-    if (canvas.getZoom() >= READABLE_ZOOM) return
+  const { places, routes, height } = useMemo(() => layoutFor(graph, room), [shape, room])
+  const begin = async (instance: ReactFlowInstance<Drawn, Drawable>) => {
+    setFlow(instance)
+    await instance.fitView(FIT)
+    if (instance.getZoom() >= READABLE_ZOOM) return
     const at = places.get(focusOf(graph, over))!
-    await canvas.setCenter(at.x + WIDTH * 1.5, at.y + HEIGHT / 2, { zoom: 0.85 })
+    await instance.setCenter(at.x + WIDTH * 1.5, at.y + HEIGHT / 2, { zoom: 0.85 })
   }
   const nodes = graph.steps.map<Drawn>((step) => ({
     id: step.step,
@@ -59,7 +65,7 @@ export default function GraphCanvas({ graph, running, over, chosen, choose }: Pr
     position: places.get(step.step)!,
     width: WIDTH,
     height: HEIGHT,
-    data: { step, said: running ? stepStatus(step.run, over) : undefined, chosen: step.step === chosen },
+    data: { step, said: running ? stepStatus(step, over) : undefined, chosen: step.step === chosen },
   }))
   const edges = useMemo(
     () => graph.arcs.map((arc, index) => edgeOf(arc, index, running, routes[index]!)),
@@ -67,28 +73,30 @@ export default function GraphCanvas({ graph, running, over, chosen, choose }: Pr
   )
   return (
     <div className="graph">
-      <div className="graph-canvas" aria-hidden="true" style={{ height }}>
-        <ReactFlow
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={NODE_TYPES}
-          edgeTypes={EDGE_TYPES}
-          onInit={(canvas) => void begin(canvas)}
-          minZoom={0.05}
-          maxZoom={1.5}
-          nodesDraggable={false}
-          nodesConnectable={false}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          elementsSelectable={false}
-          disableKeyboardA11y
-          onlyRenderVisibleElements
-          preventScrolling={false}
-          zoomOnScroll={false}
-          panOnScroll={false}
-          proOptions={{ hideAttribution: true }}
-          onNodeClick={(_, node) => choose(node.id)}
-        />
+      <div ref={canvas} className="graph-canvas" aria-hidden="true" style={{ height }}>
+        {room !== undefined && (
+          <ReactFlow
+            nodes={nodes}
+            edges={edges}
+            nodeTypes={NODE_TYPES}
+            edgeTypes={EDGE_TYPES}
+            onInit={(instance) => void begin(instance)}
+            minZoom={0.05}
+            maxZoom={1.5}
+            nodesDraggable={false}
+            nodesConnectable={false}
+            nodesFocusable={false}
+            edgesFocusable={false}
+            elementsSelectable={false}
+            disableKeyboardA11y
+            onlyRenderVisibleElements
+            preventScrolling={false}
+            zoomOnScroll={false}
+            panOnScroll={false}
+            proOptions={{ hideAttribution: true }}
+            onNodeClick={(_, node) => choose(node.id)}
+          />
+        )}
       </div>
       <fieldset className="graph-zoom">
         <legend className="unseen">Zoom of the graph</legend>
@@ -120,7 +128,9 @@ function StepBox({ data: { step, said, chosen } }: NodeProps<Drawn>) {
       <b>{step.step}</b>
       <span className="graph-about">
         {said && <i className={`glyph is-${tone}`} />}
-        {said === undefined || tone === 'later' ? step.about || said?.text : statusText(step, said)}
+        {said === undefined || (tone === 'later' && !step.isBefore)
+          ? step.about || said?.text
+          : statusText(step, said)}
       </span>
       {loop && (
         <span className="graph-bar">
@@ -181,7 +191,7 @@ function shortLabel(when: string): string {
 
 /** What runs, waits or failed; else where it begins. */
 function focusOf({ steps }: StepGraph, over: boolean): string {
-  const tones = steps.map(({ run }) => stepStatus(run, over).tone)
+  const tones = steps.map((step) => stepStatus(step, over).tone)
   for (const tone of ['work', 'bad', 'held', 'stale']) {
     const index = tones.indexOf(tone as (typeof tones)[number])
     if (index >= 0) return steps[index]!.step
@@ -189,16 +199,27 @@ function focusOf({ steps }: StepGraph, over: boolean): string {
   return (steps.find(({ isStart }) => isStart) ?? steps[0]!).step
 }
 
+/** From left to right, as people read; from top to bottom, where that would be too small to read in this width. */
+function layoutFor(graph: StepGraph, room = 0): Layout {
+  const across = layout(graph, 'LR')
+  if (across.width * COMFORTABLE_ZOOM <= room) return across
+  const upright = layout(graph, 'TB')
+  return upright.height <= MAX_UPRIGHT_HEIGHT && upright.width * COMFORTABLE_ZOOM <= room
+    ? upright
+    : { ...across, height: Math.min(460, across.height) }
+}
+
 interface Layout {
   readonly places: ReadonlyMap<string, { readonly x: number; readonly y: number }>
   readonly routes: readonly Route[]
+  readonly width: number
   /** Of the canvas. */
   readonly height: number
 }
 
-function layout({ steps, arcs }: StepGraph): Layout {
+function layout({ steps, arcs }: StepGraph, rankdir: 'LR' | 'TB'): Layout {
   const graph = new dagre.graphlib.Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 32, marginx: 8, marginy: 8 })
+  graph.setGraph({ rankdir, nodesep: 26, ranksep: 32, marginx: 8, marginy: 8 })
   graph.setDefaultEdgeLabel(() => ({}))
   for (const { step } of steps) graph.setNode(step, { width: WIDTH, height: HEIGHT })
   arcs.forEach(({ from, to, when }, index) => {
@@ -214,7 +235,8 @@ function layout({ steps, arcs }: StepGraph): Layout {
       }),
     ),
     routes: arcs.map(({ from, to }, index) => routeOf(graph.edge(from, to, String(index)))),
-    height: Math.min(460, Math.max(150, (graph.graph().height ?? 0) + 60)),
+    width: graph.graph().width ?? 0,
+    height: Math.max(150, (graph.graph().height ?? 0) + 60),
   }
 }
 

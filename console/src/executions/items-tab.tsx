@@ -66,7 +66,7 @@ function Items({ id, loop, status }: { id: string; loop: string; status: string 
       title: 'Item',
       tight: true,
       cell: (item) => (
-        <button type="button" className="as-link" onClick={() => setShown(item)}>
+        <button type="button" className="link" onClick={() => setShown(item)}>
           <code>{item.index}</code>
           <span className="unseen"> of the loop: details</span>
         </button>

@@ -37,6 +37,8 @@ export interface StepNode {
   readonly about: string
   readonly mode: string | undefined
   readonly isStart: boolean
+  /** The execution began at a later step, and took over what this one had said. */
+  readonly isBefore: boolean
   /** Undefined: it was not entered, or there is no execution. */
   readonly run: GraphNode | undefined
 }
@@ -53,16 +55,22 @@ export interface StepGraph {
   readonly arcs: readonly StepArc[]
 }
 
-export function graphOf(definition: Definition | null, run?: ExecutionGraph): StepGraph {
+/** `begin`: the step at which an execution that is run again began. */
+export function graphOf(
+  definition: Definition | null,
+  run?: ExecutionGraph,
+  begin: string | null = null,
+): StepGraph {
   const taken = new Set(run?.arcs.map(({ from, to }) => `${from} ${to}`))
   const nodes = new Map(run?.nodes.map((node) => [node.step, node]))
   if (definition === null) return graphOfRun(run)
-  return {
+  const graph: StepGraph = {
     steps: definition.steps.map((step) => ({
       step: step.step,
       about: aboutOf(step),
       mode: step.loop?.mode,
       isStart: step.step === definition.start,
+      isBefore: false,
       run: nodes.get(step.step),
     })),
     arcs: definition.steps.flatMap(({ step, next }) =>
@@ -74,6 +82,9 @@ export function graphOf(definition: Definition | null, run?: ExecutionGraph): St
       })),
     ),
   }
+  if (begin === null) return graph
+  const again = new Set(stepsFrom(graph, begin))
+  return { ...graph, steps: graph.steps.map((node) => ({ ...node, isBefore: !again.has(node.step) })) }
 }
 
 function graphOfRun(run: ExecutionGraph | undefined): StepGraph {
@@ -84,6 +95,7 @@ function graphOfRun(run: ExecutionGraph | undefined): StepGraph {
       about: node.loop ? 'for each item' : '',
       mode: node.loop?.mode,
       isStart: index === 0,
+      isBefore: false,
       run: node,
     })),
     arcs: (run?.arcs ?? []).map(({ from, to }) => ({ from, to, when: undefined, taken: true })),

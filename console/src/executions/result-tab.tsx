@@ -26,9 +26,7 @@ export function ResultTab({ execution, graph }: { execution: ExecutionDetail; gr
   return (
     <div className="stack">
       <Card id="args" title="Arguments">
-        <div className="card-text">
-          <JsonTree label="Arguments as JSON" value={execution.args} />
-        </div>
+        <JsonTree label="Arguments as JSON" value={execution.args} />
       </Card>
       <Card
         id="result"
@@ -57,11 +55,7 @@ function Lineage({ id }: { id: string }) {
     <Card id="lineage" title="Lineage">
       <FailureNote failure={failure} />
       {loading && <p className="empty">Loading…</p>}
-      {data && (
-        <div className="card-text">
-          <TraceTree trace={data} marked={id} />
-        </div>
-      )}
+      {data && <TraceTree trace={data} marked={id} />}
     </Card>
   )
 }
@@ -91,11 +85,7 @@ function Result({ execution, step }: { execution: ExecutionDetail; step: string 
     <>
       <FailureNote failure={failure} />
       {loading && <p className="empty">Loading…</p>}
-      {data && (
-        <div className="card-text">
-          <JsonTree label="Result as JSON" value={data.value} />
-        </div>
-      )}
+      {data && <JsonTree label="Result as JSON" value={data.value} />}
     </>
   )
 }

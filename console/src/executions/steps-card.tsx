@@ -113,7 +113,7 @@ function StepList({ graph, execution }: Listed) {
 
 function StepLine({ node, graph, execution }: Listed & { node: StepNode }) {
   const { step, about, mode, isStart, run } = node
-  const said = execution && stepStatus(run, execution.over)
+  const said = execution && stepStatus(node, execution.over)
   const arcs = graph.arcs.filter(({ from }) => from === step)
   const took = run && stepDuration(run)
   return (

@@ -77,11 +77,11 @@ function Lanes({ timeline, over }: { timeline: ExecutionTimeline; over: boolean 
             <span className="lane-name" title={lane.worker}>
               {lane.worker}
             </span>
-            <span className="lane-track" role="img" aria-label={laneText(lane)}>
-              {failedLast(lane.bars).map((bar) => (
+            <span className="lane-track" role="img" aria-label={laneText(lane, to - from)}>
+              {barsOf(lane).map(({ bar, tone }) => (
                 <i
-                  key={bar.from}
-                  className={bar.failed > 0 ? 'is-bad' : 'is-ok'}
+                  key={`${tone} ${bar.from}`}
+                  className={tone}
                   title={barText(bar)}
                   style={{ left: `${left(bar.from)}%`, width: `${left(bar.to) - left(bar.from)}%` }}
                 />
@@ -94,7 +94,7 @@ function Lanes({ timeline, over }: { timeline: ExecutionTimeline; over: boolean 
                 />
               )}
             </span>
-            <span className="tiny lane-sum">{laneText(lane)}</span>
+            <span className="tiny lane-sum">{laneText(lane, to - from)}</span>
           </li>
         ))}
       </ul>
@@ -109,17 +109,20 @@ function Lanes({ timeline, over }: { timeline: ExecutionTimeline; over: boolean 
   )
 }
 
-/** Bars of a process overlap; what failed is drawn over the others. */
-function failedLast(bars: Lane['bars']): Lane['bars'] {
-  return bars.toSorted((a, b) => Math.sign(a.failed) - Math.sign(b.failed))
+/** Bars of a process overlap; what failed is a strip over the others, which still show. */
+function barsOf({ bars }: Lane): { bar: Lane['bars'][number]; tone: 'is-ok' | 'is-bad' }[] {
+  return [
+    ...bars.filter(({ done }) => done > 0).map((bar) => ({ bar, tone: 'is-ok' as const })),
+    ...bars.filter(({ failed }) => failed > 0).map((bar) => ({ bar, tone: 'is-bad' as const })),
+  ]
 }
 
-function laneText({ done, failed, busy_ms, running }: Lane): string {
+function laneText({ done, failed, busy_ms, running }: Lane, span: number): string {
   return [
     `${count(done)} done`,
     failed > 0 && `${counted(failed, 'attempt')} failed`,
     running.length > 0 && `${count(running.length)} running`,
-    `busy ${duration(busy_ms)}`,
+    busy_ms > span * 1.1 ? `${duration(busy_ms)} of work in parallel` : `busy ${duration(busy_ms)}`,
   ]
     .filter(Boolean)
     .join(', ')

@@ -5,6 +5,7 @@ import { PageHead } from '../frame/page-head.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -100,7 +101,9 @@ function columnsOf(may: boolean, ask: (asked: Asked) => void): Column<Schedule>[
       title: 'Schedule',
       cell: ({ schedule, job_kind }) => (
         <>
-          <b>{schedule}</b>
+          <b>
+            <Breakable name={schedule} />
+          </b>
           <div className="tiny">
             enqueues <a href={`/jobs?kind=${encodeURIComponent(job_kind)}`}>{job_kind}</a>
           </div>

@@ -55,7 +55,8 @@ export function ActionDialog({ title, children, verb, reason, reasonLabel, act, 
         <RefusalNote failure={failure} />
         <div className="dialog-foot">
           <button type="button" className="button" onClick={close}>
-            Cancel
+            {/* Where the action is called so, the way out has another name. */}
+            {verb.startsWith('Cancel') ? 'Go back' : 'Cancel'}
           </button>
           <button
             type="submit"

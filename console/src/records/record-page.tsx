@@ -54,7 +54,7 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
   return (
     <>
       <Head record={record} />
-      <div className="upload-columns">
+      <div className="upload-columns record-columns">
         <div className="stack">
           {change.data && <ChangeHead change={change.data} changed={again} />}
           <FailureNote failure={failure} />
@@ -131,7 +131,7 @@ function History({ record }: { record: StagingRecord }) {
     }
   }, [api, id, lifecycle_status])
   return (
-    <section className="card" aria-labelledby="record-history">
+    <section className="card record-history" aria-labelledby="record-history">
       <header className="card-head">
         <h2 id="record-history">History</h2>
       </header>
