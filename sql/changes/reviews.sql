@@ -192,7 +192,10 @@ begin
                              format(case v_missing when 1 then '%s more approval' else '%s more approvals' end, v_missing) end,
                            (select string_agg('group ' || g, ', ') from unnest(v_missing_groups) g)), ''),
                          case when v_blocked <> '[]' then format('changes were requested by %s', (
-                           select string_agg(b ->> 'reviewer', ', ') from jsonb_array_elements(v_blocked) b)) end));
+                           select string_agg(coalesce((
+                                    select to_jsonb(m.*) ->> 'display_name' from public.workspace_members m
+                                     where m.workspace_id = c.workspace_id and m.user_id::text = b ->> 'reviewer'), b ->> 'reviewer'), ', ')
+                             from jsonb_array_elements(v_blocked) b)) end));
 end $$;
 
 -- The role of a member that has the right to review; NULL: no member, or no such right. Internal.

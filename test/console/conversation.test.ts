@@ -48,6 +48,17 @@ it('is explained, discussed on a cell, sent back, and approved', async () => {
   await reviewer.goto(`${real.url}/changes`)
   await reviewer.locator('.chip').getByText('Changes requested', { exact: true }).waitFor()
 
+  // The author is told on the page, by name, and on the overview, which leads to the conversation.
+  await operator.locator('h1 .chip', { hasText: 'Changes requested' }).waitFor()
+  expect(await seen(operator.locator('.decision'))).toContain('A reviewer requested changes.')
+  await operator.getByText('changes were requested by Reviewer').waitFor()
+  await operator.goto(`${real.url}/`)
+  await operator
+    .locator('#needs, [aria-labelledby="needs"], .card')
+    .getByRole('link', { name: 'Spend of week 45', exact: true })
+    .first()
+    .click()
+
   // The author reads both in order, answers, and the thread is resolved.
   await operator.getByRole('tab', { name: /^Conversation/ }).click()
   const thread = operator.getByRole('article', { name: /line 3, spend/ })

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { ApiProblem, type Failure } from '../api/failure.ts'
 import type { UploadDetail } from '../api/upload-types.ts'
 import { ChangeHead } from '../changes/change-head.tsx'
+import { CHANGE_STATES } from '../changes/change-status.ts'
 import { ReviewersCard } from '../changes/reviewers-card.tsx'
 import { RiskCard } from '../changes/risk-card.tsx'
 import { useChange } from '../changes/use-change.ts'
@@ -75,9 +76,14 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   const [toSave, setToSave] = useState(false)
   const [, setTab] = useParameter('tab')
   const readable = upload.line_count !== null && upload.status !== 'reading'
-  const state: State =
-    stale.plan === undefined ? stateOf(upload) : { tone: 'stale', word: 'plan is out of date' }
   const change = useChange(upload.workspace_id, upload.change)
+  const isSentBack = change.data?.status === 'changes_requested'
+  const state: State =
+    stale.plan !== undefined
+      ? { tone: 'stale', word: 'plan is out of date' }
+      : isSentBack
+        ? CHANGE_STATES.changes_requested
+        : stateOf(upload)
   const again = () => void change.refresh()
   return (
     <>
@@ -113,8 +119,9 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
             upload={upload}
             take={live.take}
             dataset={dataset}
-            loaded={loaded}
+            loaded={loaded && stale.known}
             stale={stale}
+            isSentBack={isSentBack}
             correct={() => {
               setTab('problems')
               setToFirst(toFirst + 1)

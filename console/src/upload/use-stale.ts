@@ -6,6 +6,8 @@ import { useSession } from '../session/session.tsx'
 export interface Stale {
   /** How many rows somebody changed since the plan was made, and how; undefined: none, or not known yet. */
   readonly plan: StalePlan | undefined
+  /** False: it is being asked, and what may be decided is not known. */
+  readonly known: boolean
   /** Asks again: a promotion was refused for it. */
   check(): void
 }
@@ -18,6 +20,7 @@ export function useStale(upload: UploadDetail): Stale {
   const { api } = useSession()
   const [found, setFound] = useState<{ digest: string; plan: StalePlan }>()
   const [asked, setAsked] = useState(0)
+  const [unanswered, setUnanswered] = useState<string>()
   const { upload_id: id, status, plan_digest: digest, review_status } = upload
   const canBe = status === 'planned' && upload.plan_refusal === null && upload.run_mode !== 'FULL_DRY_RUN'
 
@@ -29,7 +32,10 @@ export function useStale(upload: UploadDetail): Stale {
       .stalePlan(id, { limit: 1 })
       .then((plan) => wanted && setFound({ digest, plan }))
       // Without it the page says less; the promotion itself is refused in any case.
-      .catch((thrown) => void asFailure(thrown))
+      .catch((thrown) => {
+        asFailure(thrown)
+        if (wanted) setUnanswered(digest)
+      })
     return () => {
       wanted = false
     }
@@ -37,5 +43,6 @@ export function useStale(upload: UploadDetail): Stale {
 
   const check = useCallback(() => setAsked((count) => count + 1), [])
   const current = canBe && found?.digest === digest && found.plan.total > 0
-  return { plan: current ? found.plan : undefined, check }
+  const known = !canBe || found?.digest === digest || unanswered === digest
+  return { plan: current ? found.plan : undefined, known, check }
 }

@@ -21,6 +21,8 @@ interface Props {
   /** False: `dataset` may still come. */
   readonly loaded: boolean
   readonly stale: Stale
+  /** A reviewer requested changes. */
+  readonly isSentBack: boolean
   /** Leads to the first invalid cell. */
   correct(): void
   /** Saves what was typed; `saving` until that is done. */
@@ -31,7 +33,17 @@ interface Props {
 export type Doing = Pick<Action<UploadDetail>, 'busy' | 'run'>
 
 /** Everything one person can decide about the upload now, and what will come of it. */
-export function DecisionCard({ upload, take, dataset, loaded, stale, correct, save, saving }: Props) {
+export function DecisionCard({
+  upload,
+  take,
+  dataset,
+  loaded,
+  stale,
+  isSentBack,
+  correct,
+  save,
+  saving,
+}: Props) {
   const { me } = useSession()
   const action = useAction(take)
   const { busy, run } = action
@@ -60,7 +72,13 @@ export function DecisionCard({ upload, take, dataset, loaded, stale, correct, sa
     <aside className="card decision" aria-labelledby="decision-title">
       <h2 id="decision-title">Your decision</h2>
       <p className="happens">{statusText(upload, dataset, stale.plan?.total)}</p>
-      {waits && !upload.may.approve.allowed && (
+      {waits && isSentBack && (
+        <p className="aside-note is-bad">
+          <b>A reviewer requested changes.</b> Read why under Conversation. Answer there, or correct the lines
+          and submit them again; whoever requested the changes then approves, or withdraws the request.
+        </p>
+      )}
+      {waits && !isSentBack && !upload.may.approve.allowed && (
         <p className="aside-note">
           <b>Waiting for a reviewer.</b>{' '}
           {reviews ? upload.may.approve.why : 'There is nothing for you to do until then.'}

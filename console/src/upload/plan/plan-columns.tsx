@@ -159,7 +159,7 @@ export function planColumns(
             {
               id: `column-${name}`,
               header: name,
-              size: changed.has(name) ? 184 : 112,
+              size: changed.has(name) ? 208 : 112,
               meta: { figures: figures.has(name), grow: 1 },
               cell: ({ row }) => <Change row={row.original} column={name} decimals={money.get(name)} />,
             },
