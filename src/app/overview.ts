@@ -22,26 +22,27 @@ export const ROOMS = [
 ] as const
 export type RoomName = (typeof ROOMS)[number]
 
-/** What needs somebody to act. Each is a list that can be opened. */
-export const TROUBLES = [
-  'changes_requested',
-  'invalid_uploads',
-  'failed_uploads',
-  'expiring_records',
-  'stale_plans',
-  'failed_promotions',
-  'deviating_units',
-  'drifted_units',
-  'failed_dispatches',
-  'failing_routes',
-  'dry_routes',
-  'dead_letters',
-  'paused_kinds',
-  'failed_executions',
-  'late_texts',
-  'failed_texts',
-] as const
-export type Trouble = (typeof TROUBLES)[number]
+/** What needs somebody to act, in words for one and for several. Each is a list that can be opened. */
+const TROUBLE_WORDS = {
+  changes_requested: ['change to rework', 'changes to rework'],
+  invalid_uploads: ['upload to repair', 'uploads to repair'],
+  failed_uploads: ['failed upload', 'failed uploads'],
+  expiring_records: ['record expires within a day', 'records expire within a day'],
+  stale_plans: ['stale plan', 'stale plans'],
+  failed_promotions: ['failed promotion', 'failed promotions'],
+  deviating_units: ['unit deviates from its kind', 'units deviate from their kind'],
+  drifted_units: ['stale unit: its source changed', 'stale units: their source changed'],
+  failed_dispatches: ['failed event', 'failed events'],
+  failing_routes: ['failing route', 'failing routes'],
+  dry_routes: ['route in dry run', 'routes in dry run'],
+  dead_letters: ['dead letter', 'dead letters'],
+  paused_kinds: ['kind is paused', 'kinds are paused'],
+  failed_executions: ['failed execution', 'failed executions'],
+  late_texts: ['text waits too long', 'texts wait too long'],
+  failed_texts: ['text not indexed', 'texts not indexed'],
+} as const
+type Trouble = keyof typeof TROUBLE_WORDS
+const TROUBLES = Object.keys(TROUBLE_WORDS) as Trouble[]
 
 /** Counts end here: more than a person tells apart, and a bound for the query. */
 const MAX_COUNTED = 10_000
@@ -78,7 +79,13 @@ export const RoomFigures = shape('RoomFigures', {
       { description: 'what has waited longest; of executions, what has run longest' },
     ),
   ),
-  trouble: Type.Array(Type.Object({ what: Type.Enum([...TROUBLES]), count: Type.Integer() })),
+  trouble: Type.Array(
+    Type.Object({
+      what: Type.Enum([...TROUBLES]),
+      count: Type.Integer(),
+      words: Type.String({ description: 'what is counted, for people', examples: ['dead letters'] }),
+    }),
+  ),
 })
 export type RoomFigures = Row<typeof RoomFigures>
 
@@ -366,7 +373,7 @@ function figuresOf(row: RoomRow): RoomFigures {
     oldest: row.oldest_at === null ? null : { id: row.oldest_id, name: row.oldest_name, at: row.oldest_at },
     trouble: TROUBLES.flatMap((what) => {
       const found = row.trouble[what] ?? 0
-      return found > 0 ? [{ what, count: found }] : []
+      return found > 0 ? [{ what, count: found, words: TROUBLE_WORDS[what][found === 1 ? 0 : 1] }] : []
     }),
   }
 }

@@ -57,7 +57,7 @@ it('counts what waits, runs, ended lately, is oldest and failed, of one’s own 
   const jobs = figures(await read(ours), 'jobs')
   // Of each kind the head of the queue is looked at, and the answer says that there are more.
   expect(jobs).toMatchObject({ count: 2003, waiting: 2001, running: 1, more: true })
-  expect(jobs.trouble).toEqual([{ what: 'dead_letters', count: 3 }])
+  expect(jobs.trouble).toEqual([{ what: 'dead_letters', count: 3, words: 'dead letters' }])
   expect(jobs.oldest).toMatchObject({ name: 'mail' })
   expect(Date.now() - jobs.oldest!.at.getTime()).toBeGreaterThan(47 * 3_600_000)
   // One every ten seconds: 30 in each of the twelve steps.

@@ -73,7 +73,7 @@ describe('the console', () => {
         waiting: 3,
         rate: day(7),
         oldest: { id: '12', name: 'week 45', at: new Date(Date.now() - 38 * 60_000).toISOString() },
-        trouble: [{ what: 'changes_requested', count: 1 }],
+        trouble: [{ what: 'changes_requested', count: 1, words: 'change to rework' }],
       }),
       room('jobs', {
         count: 2000,
@@ -81,10 +81,18 @@ describe('the console', () => {
         running: 1,
         more: true,
         rate: { count: 1234567, window_s: 3600, series: [1, 3] },
-        trouble: [{ what: 'dead_letters', count: 4 }],
+        trouble: [{ what: 'dead_letters', count: 4, words: 'dead letters' }],
       }),
-      room('executions', { count: 2, running: 2, trouble: [{ what: 'failed_executions', count: 1 }] }),
-      room('search', { count: 12, waiting: 12, trouble: [{ what: 'late_texts', count: 2 }] }),
+      room('executions', {
+        count: 2,
+        running: 2,
+        trouble: [{ what: 'failed_executions', count: 1, words: 'failed execution' }],
+      }),
+      room('search', {
+        count: 12,
+        waiting: 12,
+        trouble: [{ what: 'late_texts', count: 2, words: 'texts wait too long' }],
+      }),
     )
     server.state.openIssues = 2
     await openSignedIn({ viewport: { width: 1440, height: 900 } })
@@ -358,7 +366,7 @@ describe('the console', () => {
         waiting: 9999,
         more: true,
         oldest,
-        trouble: [{ what: 'invalid_uploads', count: 1234 }],
+        trouble: [{ what: 'invalid_uploads', count: 1234, words: 'uploads to repair' }],
       }),
     )
     await openSignedIn({ viewport: { width, height: 800 } })

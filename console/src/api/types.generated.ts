@@ -7211,6 +7211,11 @@ export interface components {
             /** @enum {unknown} */
             what: "changes_requested" | "invalid_uploads" | "failed_uploads" | "expiring_records" | "stale_plans" | "failed_promotions" | "deviating_units" | "drifted_units" | "failed_dispatches" | "failing_routes" | "dry_routes" | "dead_letters" | "paused_kinds" | "failed_executions" | "late_texts" | "failed_texts";
             count: number;
+            /**
+             * @description what is counted, for people
+             * @example dead letters
+             */
+            words: string;
         };
         RowThatStays: {
             /** @description or the table, of a row that a foreign key deleted or changed */

@@ -1,6 +1,6 @@
 import type { RoomFigures } from '../api/types.ts'
 import type { Tone } from '../parts/chip.tsx'
-import { counted } from '../parts/format.ts'
+import { count } from '../parts/format.ts'
 import type { Stage } from '../stages.ts'
 
 /** A figure of a room, and the list that it counts. */
@@ -143,74 +143,26 @@ export const ROOM_TEXTS: readonly RoomText[] = [
 
 type What = RoomFigures['trouble'][number]['what']
 
-/** What is wrong, in words, and where one acts on it. */
-const TROUBLES: Readonly<
-  Record<What, { readonly tone: Tone; readonly one: string; readonly many: string; readonly href: string }>
-> = {
-  changes_requested: {
-    tone: 'held',
-    one: 'change to rework',
-    many: 'changes to rework',
-    href: '/changes?status=changes_requested',
-  },
-  invalid_uploads: {
-    tone: 'bad',
-    one: 'upload to repair',
-    many: 'uploads to repair',
-    href: '/uploads?problem=invalid',
-  },
-  failed_uploads: {
-    tone: 'bad',
-    one: 'failed upload',
-    many: 'failed uploads',
-    href: '/uploads?status=failed',
-  },
-  expiring_records: {
-    tone: 'held',
-    one: 'record expires within a day',
-    many: 'records expire within a day',
-    href: '/records?status=pending',
-  },
-  stale_plans: { tone: 'bad', one: 'stale plan', many: 'stale plans', href: '/uploads?problem=promotion' },
-  failed_promotions: {
-    tone: 'bad',
-    one: 'failed promotion',
-    many: 'failed promotions',
-    href: '/uploads?problem=promotion',
-  },
-  deviating_units: {
-    tone: 'bad',
-    one: 'unit deviates from its kind',
-    many: 'units deviate from their kind',
-    href: '/units?check=deviates',
-  },
-  drifted_units: {
-    tone: 'stale',
-    one: 'stale unit: its source changed',
-    many: 'stale units: their source changed',
-    href: '/units?check=drifted',
-  },
-  failed_dispatches: { tone: 'bad', one: 'failed event', many: 'failed events', href: '/consumers' },
-  failing_routes: { tone: 'bad', one: 'failing route', many: 'failing routes', href: '/routes' },
-  dry_routes: {
-    tone: 'held',
-    one: 'route in dry run',
-    many: 'routes in dry run',
-    href: '/routes?state=dry_run',
-  },
-  dead_letters: { tone: 'bad', one: 'dead letter', many: 'dead letters', href: '/dead-letters' },
-  paused_kinds: { tone: 'held', one: 'kind is paused', many: 'kinds are paused', href: '/jobs' },
-  failed_executions: {
-    tone: 'bad',
-    one: 'failed execution',
-    many: 'failed executions',
-    href: '/executions?status=FAILED&time=day',
-  },
-  late_texts: { tone: 'stale', one: 'text waits too long', many: 'texts wait too long', href: '/search' },
-  failed_texts: { tone: 'bad', one: 'text not indexed', many: 'texts not indexed', href: '/search' },
+/** Where one acts on what is wrong. */
+const TROUBLES: Readonly<Record<What, { readonly tone: Tone; readonly href: string }>> = {
+  changes_requested: { tone: 'held', href: '/changes?status=changes_requested' },
+  invalid_uploads: { tone: 'bad', href: '/uploads?problem=invalid' },
+  failed_uploads: { tone: 'bad', href: '/uploads?status=failed' },
+  expiring_records: { tone: 'held', href: '/records?status=pending' },
+  stale_plans: { tone: 'bad', href: '/uploads?problem=promotion' },
+  failed_promotions: { tone: 'bad', href: '/uploads?problem=promotion' },
+  deviating_units: { tone: 'bad', href: '/units?check=deviates' },
+  drifted_units: { tone: 'stale', href: '/units?check=drifted' },
+  failed_dispatches: { tone: 'bad', href: '/consumers' },
+  failing_routes: { tone: 'bad', href: '/routes' },
+  dry_routes: { tone: 'held', href: '/routes?state=dry_run' },
+  dead_letters: { tone: 'bad', href: '/dead-letters' },
+  paused_kinds: { tone: 'held', href: '/jobs' },
+  failed_executions: { tone: 'bad', href: '/executions?status=FAILED&time=day' },
+  late_texts: { tone: 'stale', href: '/search' },
+  failed_texts: { tone: 'bad', href: '/search' },
 }
 
-export function troubleText({ what, count }: RoomFigures['trouble'][number]) {
-  const { one, many, ...rest } = TROUBLES[what]
-  return { ...rest, text: counted(count, one, many) }
+export function troubleText({ what, count: found, words }: RoomFigures['trouble'][number]) {
+  return { ...TROUBLES[what], text: `${count(found)} ${words}` }
 }
