@@ -114,10 +114,11 @@ function CommentView({
         )}
         {isOwn && !isEditing && (
           <>
-            {' '}
+            {' · '}
             <button type="button" className="link" onClick={() => setEditing(true)}>
               Edit
-            </button>{' '}
+            </button>
+            {' · '}
             <button
               type="button"
               className="link"
