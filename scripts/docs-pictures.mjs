@@ -51,8 +51,11 @@ const PICTURES = [
         'ingest examples/ads/meta-week-45-corrected.csv --dataset ads --platform meta --as operator',
         5,
       )
+      const why = 'Meta has corrected the spend of three ads of last week, with invoice 4418.'
+      await cli('change edit 2 --as operator --title', 0, 'Spend of week 45, corrected', '--description', why)
     },
-    size: { width: 1280, height: 760 },
+    // As high as the changed rows need.
+    size: { width: 1280, height: 960 },
     path: ({ upload }) => `/uploads/${upload}?tab=plan`,
     ready: '105.15',
   },
@@ -181,7 +184,10 @@ async function take({ browser, links, home, wanted }) {
     }
     return pages.get(role)
   }
-  const story = { cli: (words, expected = 0) => cli(home, words.split(' '), expected), upload: undefined }
+  const story = {
+    cli: (words, expected = 0, ...more) => cli(home, [...words.split(' '), ...more], expected),
+    upload: undefined,
+  }
   for (const { name, who, before, path, ready, size = WIDE, dark = false } of PICTURES) {
     await before?.(story)
     // Newest first.
