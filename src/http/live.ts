@@ -95,7 +95,9 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
   over.addEventListener('abort', () => wake.now())
   const readable = await request.transaction((client) => readableRooms(client, request.principal!.role))
   const leave = watcher.enter((change) => {
-    for (const room of change.rooms) if (readable.has(room)) rooms.add(room)
+    // Rooms without a table are told by events, and all at once after a look that failed: that says nothing of anybody.
+    for (const room of change.rooms)
+      if (readable.has(room) || !ROOM_OF_TABLE.some(([told]) => told === room)) rooms.add(room)
     if (rooms.size === 0 && change.eventsSince === undefined) return
     since ??= change.eventsSince
     wake.now()

@@ -28,7 +28,6 @@ it('the sign-in link that start prints leads to the overview, live and without a
   await page.getByRole('heading', { name: 'How data flows' }).waitFor()
   expect(page.url()).not.toContain('token')
   await page.getByText('Gate changed').first().waitFor()
-  await page.getByText('partitions exist for the next', { exact: false }).first().waitFor()
 
   // What somebody does on the command line shows without a reload.
   const rows = await page.getByText('Gate changed').count()

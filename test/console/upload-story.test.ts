@@ -132,7 +132,7 @@ describe('the story of an upload', () => {
     await dialog.getByRole('button', { name: /^Undo \d+ rows/ }).click()
     await state(reviewer, 'undone')
     await reviewer.getByText(/stayed as/).waitFor()
-    await reviewer.getByText('Wrong week.').waitFor()
+    await reviewer.getByText('Wrong week.').first().waitFor()
     expect(await real.sql(`select clicks::int from public.daily_metrics where date = '2026-11-10'`)).toEqual([
       { clicks: 777 },
     ])

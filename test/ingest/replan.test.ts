@@ -67,7 +67,7 @@ async function stateOf(upload: string) {
        'upload', (select to_jsonb(u) - '{staged_at,error,planned_at}'::text[] from (
           select upload_id, status, line_count, valid_count, invalid_count, skipped_count, warning_count, left_out, control, repeated_keys
             from iu_core.ingest_upload where upload_id = $1) u),
-       'plan', (select to_jsonb(p) - '{plan_id,digest,planned_at,planned_by,took_ms,control_parts,row_digests}'::text[] from iu_core.ingest_plan p where upload_id = $1),
+       'plan', (select to_jsonb(p) - '{plan_id,digest,planned_at,planned_by,took_ms,steps,control_parts,row_digests}'::text[] from iu_core.ingest_plan p where upload_id = $1),
        'digest', (select p.digest = iu_core.fn_ingest_plan_digest(p.upload_id, p.gate_mode, p.threshold,
            jsonb_build_object('control', p.control, 'repeated_keys', p.repeated_keys, 'notes', nullif(p.notes, '[]')), r.blocks, r.digests)
            from iu_core.ingest_plan p, iu_core.fn_ingest_plan_row_digests(p.upload_id) r where upload_id = $1),
@@ -201,6 +201,7 @@ it('says that only these lines were planned again, or why everything was', async
     dry_run: false,
     replanned: 'lines',
     reason: null,
+    changes: [],
   })
   expect(await trial.find(id)).toMatchObject({
     status: 'planned',
@@ -352,6 +353,11 @@ describe('edits of a column', () => {
       dry_run: true,
       replanned: null,
       reason: null,
+      // Line, column, from and to of each cell.
+      changes: expect.arrayContaining([
+        { line: 2, column: 'Note', from: '', to: 'seen' },
+        { line: 3, column: 'Amount', from: 'much', to: '3' },
+      ]),
     })
     expect(await amounts(id)).toEqual(['1.50', 'much', 'many', '2', ''])
     expect(await edit(id, edits)).toMatchObject({ lines: 4, cells: 5, replanned: 'lines' })
@@ -407,7 +413,7 @@ it('takes a whole corrected file, matched line by line, and none with other line
       role: 'service_role',
     })
   writeFileSync(path, csv(four.map((line, at) => (at === 2 ? { ...line, Amount: '4' } : line))))
-  expect(await read()).toEqual([{ line: 4, values: { Amount: '4' } }])
+  expect(await read()).toEqual([{ line: 4, values: { Amount: '4' }, expect: { Amount: 'many' } }])
   writeFileSync(path, csv(four.slice(1)))
   await expect(read()).rejects.toThrow('has 3 lines and the upload 4')
   writeFileSync(path, 'Group,Day\nG1,2026-11-01\n')

@@ -120,11 +120,13 @@ describe('corrections', () => {
     const patch = (line: number, values: object) =>
       call('PATCH', `/uploads/${upload_id}/rows`, 'operator', { rows: [{ line, values }] })
     expect((await patch(99, { 'Ad name': 'B' })).body).toMatchObject({
-      status: 400,
+      status: 409,
+      code: 'repair_refused',
       detail: expect.stringContaining('99'),
     })
     expect((await patch(2, { Colour: 'red' })).body).toMatchObject({
-      status: 400,
+      status: 409,
+      code: 'repair_refused',
       detail: expect.stringContaining('Colour'),
     })
     expect((await call('GET', `/uploads/${upload_id}`, 'operator')).body.status).toBe('planned')
