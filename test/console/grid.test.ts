@@ -94,8 +94,13 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await page.locator('.upload-table').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('wrong')
-    await page.keyboard.press('Tab')
-    expect(await focused(page)).toContain('meta-wrong.csv')
+    // Behind the filters.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Tab')
+        return focused(page)
+      })
+      .toContain('meta-wrong.csv')
     await page.keyboard.press('Enter')
     await page.getByRole('tab', { name: /^Problems/ }).waitFor()
 
