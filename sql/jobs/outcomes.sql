@@ -188,8 +188,8 @@ begin
     select (e.q).job_id, e.outcome, r.process_after from ended e left join retried r on r.job_id = (e.q).job_id;
 end $$;
 
--- The errors of a job with that of the attempt that failed now: the last twenty, each up to 2000 characters. Replays begin to count
--- attempts anew, so each error says after how many. Internal.
+-- The errors of a job with that of the attempt that failed now: the last twenty, each up to 2000 characters. After a replay
+-- attempts count from 1 again, so each error says after how many replays it was. Internal.
 create or replace function iu_core.fn_job_attempt_errors(p_job iu_core.job_queue, p_failure iu_core.job_failure) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp

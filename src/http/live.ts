@@ -93,11 +93,9 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
   const rooms = new Set<string>()
   let since: string | undefined
   over.addEventListener('abort', () => wake.now())
-  const readable = await request.transaction((client) => readableRooms(client, request.principal!.role))
+  const hidden = await request.transaction((client) => hiddenRooms(client, request.principal!.role))
   const leave = watcher.enter((change) => {
-    // Rooms without a table are told by events, and all at once after a look that failed: that says nothing of anybody.
-    for (const room of change.rooms)
-      if (readable.has(room) || !ROOM_OF_TABLE.some(([told]) => told === room)) rooms.add(room)
+    for (const room of change.rooms) if (!hidden.has(room)) rooms.add(room)
     if (rooms.size === 0 && change.eventsSince === undefined) return
     since ??= change.eventsSince
     wake.now()
@@ -127,8 +125,11 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
   }
 }
 
-/** The rooms whose first table above the caller may read: of a workspace as a person, or as an agent what agents read. */
-async function readableRooms(db: Queryable, role: string): Promise<ReadonlySet<string>> {
+/**
+ * The rooms whose first table above the caller may not read: of a workspace as a person, or as an agent what agents read. A room without a
+ * table is told by events, under the caller's rights.
+ */
+async function hiddenRooms(db: Queryable, role: string): Promise<ReadonlySet<string>> {
   const isPerson = role === 'authenticated' || role === 'stagedoor_reviewer'
   const mine = isPerson ? 'exists (select from iu_core.fn_my_workspaces_as_person())' : 'true'
   const first = ROOM_OF_TABLE.filter(
@@ -136,8 +137,8 @@ async function readableRooms(db: Queryable, role: string): Promise<ReadonlySet<s
   )
   const { rows } = await db.query<{ room: string }>(
     `select r.room from unnest($1::text[], $2::text[]) as r (room, tab)
-      where has_table_privilege(case when ${mine} then current_user else 'stagedoor_agent' end, to_regclass(r.tab), 'select')
-        ${isPerson ? 'and exists (select from iu_core.fn_my_workspaces())' : ''}`,
+      where not (has_table_privilege(case when ${mine} then current_user else 'stagedoor_agent' end, to_regclass(r.tab), 'select')
+        ${isPerson ? 'and exists (select from iu_core.fn_my_workspaces())' : ''})`,
     [first.map(([room]) => room), first.map(([, table]) => table)],
   )
   return new Set(rows.map(({ room }) => room))

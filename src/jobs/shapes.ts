@@ -48,7 +48,7 @@ export type Job = Row<typeof Job>
 
 /** What a failed attempt of a job said. */
 export const AttemptError = shape('JobAttemptError', {
-  attempt: Type.Integer({ description: 'which one, from 1; counted anew after a replay' }),
+  attempt: Type.Integer({ description: 'which one, from 1; counted from 1 again after a replay' }),
   replay: Type.Integer({ description: 'after how many replays' }),
   crashed: Type.Boolean({ description: 'its worker died under it, or left because of an error' }),
   error: Text,

@@ -5141,7 +5141,7 @@ export interface components {
             result: unknown;
         };
         JobAttemptError: {
-            /** @description which one, from 1; counted anew after a replay */
+            /** @description which one, from 1; counted from 1 again after a replay */
             attempt: number;
             /** @description after how many replays */
             replay: number;

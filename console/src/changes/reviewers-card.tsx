@@ -6,7 +6,7 @@ import { Chip, type Tone } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
-import { nameOf } from './use-change.ts'
+import { nameOf, useReviews } from './use-change.ts'
 import './changes.css'
 
 const IN_REVIEW = ['open', 'changes_requested', 'approved']
@@ -16,10 +16,7 @@ export function ReviewersCard({ change, changed }: { change: Change; changed(): 
   const { api, me } = useSession()
   const [asking, setAsking] = useState<'reviewers' | 'changes' | 'withdraw'>()
   const name = nameOf(change)
-  const reviews = useLiveQuery(
-    ['changes', change.workspace_id, change.number, 'reviews', change.digest],
-    (from) => from.changes.reviews(name),
-  )
+  const reviews = useReviews(change)
   const standing = reviews.data?.standing
   const rights = me.workspaces.find(({ id }) => id === change.workspace_id)?.rights ?? []
   const isInReview = IN_REVIEW.includes(change.status)

@@ -1,6 +1,6 @@
 import type { Change } from '../../api/changes.ts'
 import type { PlanSince, UploadDetail } from '../../api/upload-types.ts'
-import { nameOf } from '../../changes/use-change.ts'
+import { useReviews } from '../../changes/use-change.ts'
 import { useLiveQuery } from '../../live/live.tsx'
 import { useSession } from '../../session/session.tsx'
 
@@ -16,11 +16,7 @@ export interface Since {
 export function useSince(upload: UploadDetail, change: Change | undefined): Since | undefined {
   const { me } = useSession()
   const asks = change !== undefined && upload.status === 'planned'
-  const reviews = useLiveQuery(
-    ['changes', change?.workspace_id, change?.number, 'reviews', change?.digest],
-    (api) => api.changes.reviews(nameOf(change!)),
-    { enabled: asks },
-  )
+  const reviews = useReviews(change, asks)
   const approvals = (reviews.data?.reviews ?? [])
     .filter(({ verdict, digest }) => verdict === 'approve' && digest !== upload.plan_digest)
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
