@@ -269,7 +269,8 @@ export async function watchStores(
       const wasOk = state.ok
       try {
         await checkPlace(state.place, state.owner)
-        Object.assign(state, { ok: true, detail: `${state.place.name} can be written, read and deleted in` })
+        const can = state.owner.isKnown ? 'can be written, read and deleted in' : WITHOUT_DELETES
+        Object.assign(state, { ok: true, detail: `${state.place.name} ${can}` })
       } catch (error) {
         const { code, message, hint } = asStagedoorError(error)
         if (wasOk || state.detail !== `${code}: ${message}`) log.error({ code, hint }, message)
@@ -282,7 +283,7 @@ export async function watchStores(
   if (states.length > 0) void checkAll()
   return {
     health: () => states.map(({ ok, detail }) => ({ name: 'store', ok, detail })),
-    mayDelete: () => states.every(({ ok }) => ok),
+    mayDelete: () => states.every(({ ok, owner }) => ok && owner.isKnown),
     stop() {
       stopped = true
       clearTimeout(timer)
@@ -290,23 +291,48 @@ export async function watchStores(
   }
 }
 
+const WITHOUT_DELETES =
+  'can be written and read in; nothing is deleted there, because this PostgreSQL server refuses pg_control_system(), which tells whose store it is: `grant execute on function pg_control_system() to dot_executor`'
+
 interface Owner {
   readonly database: string
+  /** Whether `database` tells it from all others. Some managed servers refuse their identifier. */
+  readonly isKnown: boolean
   readonly marker: string
   /** Whether there are blobs in the place by what the database says. */
   readonly isUsed: boolean
 }
 
 async function ownerOf(db: Queryable, cell: string, { scheme }: SharedPlace): Promise<Owner> {
-  const { rows } = await db.query<{ database: string; is_used: boolean }>(
-    `select (select system_identifier from pg_control_system()) || '/' || oid as database,
-            exists (select from iu_core.iu_staging_payload where split_part(blob_ref, ':', 1) = $1) as is_used
+  const server = await systemIdentifier(db)
+  const { rows } = await db.query<{ oid: string; is_used: boolean }>(
+    `select oid::text, exists (select from iu_core.iu_staging_payload where split_part(blob_ref, ':', 1) = $1) as is_used
        from pg_database where datname = current_database()`,
     [scheme],
   )
-  const { database, is_used: isUsed } = rows[0]!
-  return { database, isUsed, marker: `${JSON.stringify({ cell, database })}\n` }
+  const { oid, is_used: isUsed } = rows[0]!
+  const database = `${server ?? 'unknown'}/${oid}`
+  return {
+    database,
+    isKnown: server !== undefined,
+    isUsed,
+    marker: `${JSON.stringify({ cell, database })}\n`,
+  }
 }
+
+async function systemIdentifier(db: Queryable): Promise<string | undefined> {
+  try {
+    const { rows } = await db.query<{ id: string }>(
+      'select system_identifier::text as id from pg_control_system()',
+    )
+    return rows[0]!.id
+  } catch (error) {
+    if ((error as { code?: unknown }).code === INSUFFICIENT_PRIVILEGE) return undefined
+    throw error
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** Throws the named error of what is wrong. */
 export async function checkPlace(place: SharedPlace, { database, marker, isUsed }: Owner): Promise<void> {

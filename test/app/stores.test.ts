@@ -131,6 +131,22 @@ it('a store of another database is read and written, but nothing is deleted in i
   expect(other).toMatchObject({ ok: true })
 })
 
+it('a server that refuses its identifier can use a shared store, in which nothing is deleted', async () => {
+  const admin = await db.session('postgres')
+  await admin.query('revoke execute on function pg_control_system() from public')
+  try {
+    const { stores, watch, health } = await watched(
+      settings({ STAGEDOOR_STORE: 's3://blobs/of-a-managed-one' }),
+    )
+    expect(health).toMatchObject({ ok: true, detail: expect.stringContaining('nothing is deleted there') })
+    expect(watch.mayDelete()).toBe(false)
+    const { blob_ref } = await stores.blobs.put(Readable.from(['kept']))
+    expect(await stores.blobs.verify(blob_ref)).toBe(true)
+  } finally {
+    await admin.query('grant execute on function pg_control_system() to public')
+  }
+})
+
 it('a volume that is not mounted takes no blob; a new one gets its marker from the first process', async () => {
   const volume = join(home, 'volume')
   const config = settings({ STAGEDOOR_STORE: `pvc:${volume}` })
