@@ -1,4 +1,5 @@
 /** The pull-request page: comments that begin in the diff, policies of several rules, and what the page says first. */
+// @module-tag long
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
