@@ -1,33 +1,25 @@
 -- Review policies: how many approvals a change needs, and of whom. Groups of members, which a policy may ask for.
 
 -- Sets the policy of a workspace for a dataset or a kind of change, or for both or neither. Administrators of the workspace. Audited.
--- Changes that were approved, and under this policy are not, wait for approval again. Returns the id of the policy.
+-- p_revision: the revision that the caller has read, 0 for none; another one is refused, so that nobody overwrites what they have not seen.
+-- NULL does not ask. Changes that were approved, and under this policy are not, wait for approval again. Returns the id of the policy.
 create or replace function iu_core.fn_review_policy_set(
-  p_workspace_id uuid, p_dataset text, p_kind text, p_rules jsonb, p_reason text default null
+  p_workspace_id uuid, p_dataset text, p_kind text, p_rules jsonb, p_reason text default null, p_revision integer default null
 ) returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id uuid;
-  v_problem text;
 begin
   perform iu_core.require_member(p_workspace_id, 'administer');
   perform iu_core.fn_require_workspace(p_workspace_id);
   perform iu_core.fn_review_lock(p_workspace_id, true);
-  v_problem := case
-    when p_workspace_id is null then 'A review policy is of a workspace'
-    when p_kind is not null and p_kind not in ('upload', 'record', 'cut', 'sql') then format('%L is not a kind of change; upload, record, cut and sql are', p_kind)
-    when p_dataset is not null and coalesce(p_kind, 'upload') <> 'upload' then format('Only uploads have a dataset: a policy of %s has none', p_kind)
-    when p_dataset is not null and not exists (select from iu_core.ingest_dataset d where d.dataset = p_dataset
-                                                and (d.workspace_id is null or d.workspace_id = p_workspace_id))
-      then format('There is no dataset %L', p_dataset)
-    when length(p_reason) > 2000 then 'The reason has at most 2,000 characters'
-    else coalesce(iu_core.fn_review_policy_problem(p_workspace_id, p_rules), iu_core.fn_review_policy_column_problem(p_workspace_id, p_dataset, p_kind, p_rules)) end;
-  if v_problem is not null then
-    raise exception using errcode = 'SD001', message = v_problem,
-      hint = 'For example {"base": {"approvals": 1}, "raise": [{"when": {"rows_over": 1000}, "approvals": 2, "groups": ["Finance"]}]}.';
+  if length(p_reason) > 2000 then
+    raise exception using errcode = 'SD001', message = 'The reason has at most 2,000 characters';
   end if;
+  perform iu_core.fn_review_policy_require_valid(p_workspace_id, p_dataset, p_kind, p_rules);
+  perform iu_core.fn_review_policy_require_revision(p_workspace_id, p_dataset, p_kind, p_revision);
   -- Otherwise one credential of the back end could give itself as many reviewers as it likes.
   if p_rules -> 'trust_back_end' = 'true' and iu_core.fn_caller_is_service() and not exists (
        select from iu_core.review_policy where workspace_id = p_workspace_id and dataset is not distinct from p_dataset
@@ -44,8 +36,8 @@ begin
     raise exception using errcode = 'SD001', message = 'A workspace has at most 200 review policies';
   end if;
   perform set_config('stagedoor.policy_reason', coalesce(p_reason, ''), true);
-  insert into iu_core.review_policy as p (workspace_id, dataset, kind, rules, set_by)
-  values (p_workspace_id, p_dataset, p_kind, p_rules, iu_core.fn_actor())
+  insert into iu_core.review_policy as p (workspace_id, dataset, kind, rules, revision, set_by)
+  values (p_workspace_id, p_dataset, p_kind, p_rules, iu_core.fn_review_policy_last_revision(p_workspace_id, p_dataset, p_kind) + 1, iu_core.fn_actor())
   on conflict on constraint review_policy_once do update
      set rules = excluded.rules, revision = p.revision + 1, set_by = excluded.set_by, set_at = clock_timestamp()
   returning p.policy_id into v_id;
@@ -54,17 +46,20 @@ begin
   return v_id;
 end $$;
 
-grant execute on function iu_core.fn_review_policy_set(uuid, text, text, jsonb, text) to service_role, dot_executor, stagedoor_reviewer;
+grant execute on function iu_core.fn_review_policy_set(uuid, text, text, jsonb, text, integer) to service_role, dot_executor, stagedoor_reviewer;
 
--- Removes a policy: the next less specific one applies, or one approval where the dataset or the kind requires it. Administrators of the
--- workspace. Audited.
-create or replace function iu_core.fn_review_policy_remove(p_workspace_id uuid, p_dataset text, p_kind text, p_reason text default null) returns void
+-- Removes a policy: the next less specific one applies, or one approval where the dataset or the kind requires it. p_revision as in
+-- fn_review_policy_set. Administrators of the workspace. Audited.
+create or replace function iu_core.fn_review_policy_remove(
+  p_workspace_id uuid, p_dataset text, p_kind text, p_reason text default null, p_revision integer default null
+) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'administer');
   perform iu_core.fn_review_lock(p_workspace_id, true);
+  perform iu_core.fn_review_policy_require_revision(p_workspace_id, p_dataset, p_kind, p_revision);
   perform set_config('stagedoor.policy_reason', left(coalesce(p_reason, ''), 2000), true);
   delete from iu_core.review_policy
    where workspace_id = p_workspace_id and dataset is not distinct from p_dataset and kind is not distinct from p_kind;
@@ -76,7 +71,65 @@ begin
   perform iu_core.fn_review_settle_workspace(p_workspace_id);
 end $$;
 
-grant execute on function iu_core.fn_review_policy_remove(uuid, text, text, text) to service_role, dot_executor, stagedoor_reviewer;
+grant execute on function iu_core.fn_review_policy_remove(uuid, text, text, text, integer) to service_role, dot_executor, stagedoor_reviewer;
+
+-- What the last changes would have needed under these rules, and what they need now. Writes nothing. {"revision": of the policy that is set, 0
+-- for none, "changes": [{"number", "title", "kind", "dataset", "status", "opened_at", "needs", "would_need", "rows_known"}], "other_policy": how many of
+-- the last changes a more specific policy decides on}. "needs" and "would_need" are as fn_review_requirement_of answers. A change that was promoted is
+-- judged as of that moment. "rows_known" is false where the rows of the plan are no longer kept: conditions on columns and amounts cannot hold
+-- then. Administrators of the workspace.
+create or replace function iu_core.fn_review_policy_preview(
+  p_workspace_id uuid, p_dataset text, p_kind text, p_rules jsonb, p_limit integer default 20
+) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_draft iu_core.review_policy;
+  v_answer jsonb;
+begin
+  perform iu_core.require_member(p_workspace_id, 'administer');
+  perform iu_core.fn_require_workspace(p_workspace_id);
+  if p_limit is null or p_limit not between 1 and 100 then
+    raise exception using errcode = 'SD001', message = 'A preview looks at 1 to 100 changes';
+  end if;
+  perform iu_core.fn_review_policy_require_valid(p_workspace_id, p_dataset, p_kind, p_rules);
+  v_draft.workspace_id := p_workspace_id;
+  v_draft.dataset := p_dataset;
+  v_draft.kind := p_kind;
+  v_draft.rules := p_rules;
+  v_draft.revision := iu_core.fn_review_policy_last_revision(p_workspace_id, p_dataset, p_kind) + 1;
+  with last as materialized (
+    select c.*, u.upload_id, u.dataset, p.upload_id is not null as has_plan,
+           coalesce(n.promoted_at, case when c.status = 'promoted' then r.approved_at end) as decided_at, n.images_dropped_at
+      from iu_core.change c
+      left join iu_core.ingest_upload u on c.kind = 'upload' and u.upload_id = c.subject_id
+      left join iu_core.ingest_plan p on p.upload_id = u.upload_id
+      left join iu_core.ingest_promotion n on n.upload_id = u.upload_id
+      left join iu_core.iu_staging_record r on c.kind <> 'upload' and r.staging_record_id = c.subject_id
+     where c.workspace_id = p_workspace_id and (p_kind is null or c.kind = p_kind) and (p_dataset is null or u.dataset = p_dataset)
+     order by c.number desc limit p_limit
+  ), judged as materialized (
+    select l.*, exists (select from iu_core.review_policy o
+                         where o.workspace_id = p_workspace_id and (o.dataset is null or o.dataset = l.dataset) and (o.kind is null or o.kind = l.kind)
+                           and (o.dataset is not null, o.kind is not null) > (p_dataset is not null, p_kind is not null)) as is_other
+      from last l
+  )
+  select jsonb_build_object(
+           'changes', coalesce(jsonb_agg(jsonb_build_object(
+             'number', j.number, 'title', j.title, 'kind', j.kind, 'dataset', j.dataset, 'status', j.status, 'opened_at', j.created_at,
+             'needs', iu_core.fn_review_requirement_of(p_workspace_id, j.kind, j.dataset, j.upload_id, a.required, j.decided_at),
+             'would_need', iu_core.fn_review_requirement_under(v_draft, j.upload_id, a.required, j.decided_at),
+             'rows_known', j.kind <> 'upload' or j.has_plan and j.images_dropped_at is null) order by j.number desc) filter (where not j.is_other), '[]'),
+           'other_policy', count(*) filter (where j.is_other))
+    into v_answer
+    from judged j, lateral (select iu_core.fn_review_asks_anyway(j.kind, j.subject_id)) as a (required);
+  return v_answer || jsonb_build_object('revision', coalesce((
+    select o.revision from iu_core.review_policy o
+     where o.workspace_id = p_workspace_id and o.dataset is not distinct from p_dataset and o.kind is not distinct from p_kind), 0));
+end $$;
+
+grant execute on function iu_core.fn_review_policy_preview(uuid, text, text, jsonb, integer) to service_role, dot_executor, authenticated, stagedoor_reviewer;
 
 -- Adds a group, and a member to it if one is named. Administrators of the workspace. Audited. Returns the name of the group, which may
 -- differ in case from what was given.
@@ -174,6 +227,63 @@ begin
     perform pg_advisory_xact_lock_shared(hashtextextended('stagedoor.review ' || p_workspace_id, 0));
   end if;
 end $$;
+
+-- Refuses rules that cannot be those of a policy for a dataset or a kind, in words. Internal.
+create or replace function iu_core.fn_review_policy_require_valid(p_workspace_id uuid, p_dataset text, p_kind text, p_rules jsonb) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_problem text := case
+    when p_workspace_id is null then 'A review policy is of a workspace'
+    when p_kind is not null and p_kind not in ('upload', 'record', 'cut', 'sql') then format('%L is not a kind of change; upload, record, cut and sql are', p_kind)
+    when p_dataset is not null and coalesce(p_kind, 'upload') <> 'upload' then format('Only uploads have a dataset: a policy of %s has none', p_kind)
+    when p_dataset is not null and not exists (select from iu_core.ingest_dataset d where d.dataset = p_dataset
+                                                and (d.workspace_id is null or d.workspace_id = p_workspace_id))
+      then format('There is no dataset %L', p_dataset)
+    else coalesce(iu_core.fn_review_policy_problem(p_workspace_id, p_rules), iu_core.fn_review_policy_column_problem(p_workspace_id, p_dataset, p_kind, p_rules)) end;
+begin
+  if v_problem is not null then
+    raise exception using errcode = 'SD001', message = v_problem,
+      hint = 'For example {"base": {"approvals": 1}, "raise": [{"when": {"rows_over": 1000}, "approvals": 2, "groups": ["Finance"]}]}.';
+  end if;
+end $$;
+
+-- Refuses a revision that is not the one of the policy now; NULL asks nothing, 0 says that there is no policy yet. The caller holds
+-- fn_review_lock exclusively, so that nobody sets another one before it is done. Internal.
+create or replace function iu_core.fn_review_policy_require_revision(p_workspace_id uuid, p_dataset text, p_kind text, p_revision integer) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_policy iu_core.review_policy;
+  v_scope text := iu_core.fn_review_policy_scope(p_dataset, p_kind);
+  v_what text;
+begin
+  select * into v_policy from iu_core.review_policy
+   where workspace_id = p_workspace_id and dataset is not distinct from p_dataset and kind is not distinct from p_kind;
+  if p_revision is null or p_revision = coalesce(v_policy.revision, 0) then
+    return;
+  end if;
+  v_what := case
+    when v_policy.policy_id is null then format('The review policy for %s was removed meanwhile; yours is based on revision %s', v_scope, p_revision)
+    when p_revision = 0 then format('There is a review policy for %s already, revision %s', v_scope, v_policy.revision)
+    else format('The review policy for %s is at revision %s by now, and yours is based on revision %s', v_scope, v_policy.revision, p_revision) end;
+  raise exception using errcode = 'SD653', message = v_what || '. Nothing was changed',
+    detail = json_build_object('what', v_what, 'revision', coalesce(v_policy.revision, 0), 'based_on', p_revision, 'set_by', v_policy.set_by)::text;
+end $$;
+
+-- The revision that the policy has or had last; 0: there never was one. A policy that is set again after it was removed goes on counting, so
+-- that a revision never names two different rules. Internal.
+create or replace function iu_core.fn_review_policy_last_revision(p_workspace_id uuid, p_dataset text, p_kind text) returns integer
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(max((coalesce(a.new_row, a.old_row) ->> 'revision')::integer), 0) from iu_core.review_policy_audit a
+   where a.workspace_id = p_workspace_id and a.what = 'policy'
+     and coalesce(a.new_row, a.old_row) ->> 'dataset' is not distinct from p_dataset
+     and coalesce(a.new_row, a.old_row) ->> 'kind' is not distinct from p_kind
+$$;
 
 -- Why rules cannot be the rules of a policy; NULL if they can. Internal.
 create or replace function iu_core.fn_review_policy_problem(p_workspace_id uuid, p_rules jsonb) returns text
@@ -408,15 +518,31 @@ $$;
 
 -- What a change needs now: {"policy": {"policy_id", "revision", "dataset", "kind"} or null, "approvals", "roles", "groups", "rules":
 -- [{"name", "why", "approvals", "groups"}], "keep_approvals_when_unchanged", "trust_back_end"}. p_required: the dataset or the kind of the record
--- requires an approval by itself, so that it is at least one. Conditions about rows hold for uploads only. Internal.
+-- requires an approval by itself, so that it is at least one. p_at: at which moment; NULL is now. Internal.
 create or replace function iu_core.fn_review_requirement_of(
-  p_workspace_id uuid, p_kind text, p_dataset text, p_upload_id uuid, p_required boolean
+  p_workspace_id uuid, p_kind text, p_dataset text, p_upload_id uuid, p_required boolean, p_at timestamptz default null
 ) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_policy iu_core.review_policy;
+begin
+  select p.* into v_policy from iu_core.review_policy p
+   where p.workspace_id = p_workspace_id and (p.dataset is null or p.dataset = p_dataset) and (p.kind is null or p.kind = p_kind)
+   order by p.dataset nulls last, p.kind nulls last limit 1;
+  return iu_core.fn_review_requirement_under(v_policy, p_upload_id, p_required, p_at);
+end $$;
+
+-- What a change needs under a policy, which need not be set; without rules: no policy applies. Conditions about rows hold for uploads only.
+-- Internal.
+create or replace function iu_core.fn_review_requirement_under(
+  v_policy iu_core.review_policy, p_upload_id uuid, p_required boolean, p_at timestamptz
+) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
   v_rule jsonb;
   v_unknown jsonb;
   v_why text;
@@ -424,18 +550,15 @@ declare
   v_approvals integer;
   v_groups text[];
 begin
-  select p.* into v_policy from iu_core.review_policy p
-   where p.workspace_id = p_workspace_id and (p.dataset is null or p.dataset = p_dataset) and (p.kind is null or p.kind = p_kind)
-   order by p.dataset nulls last, p.kind nulls last limit 1;
-  if not found then
+  if v_policy.rules is null then
     return jsonb_build_object('policy', null, 'approvals', case when p_required then 1 else 0 end, 'roles', '[]'::jsonb, 'groups', '[]'::jsonb,
                               'rules', '[]'::jsonb, 'keep_approvals_when_unchanged', false, 'trust_back_end', false);
   end if;
   v_approvals := greatest((v_policy.rules #>> '{base,approvals}')::integer, case when p_required then 1 else 0 end);
   v_groups := array(select jsonb_array_elements_text(coalesce(v_policy.rules #> '{base,groups}', '[]')));
   for v_rule in select r from jsonb_array_elements(coalesce(v_policy.rules -> 'raise', '[]')) r loop
-    v_unknown := case when p_upload_id is null then '{}' else iu_core.fn_review_unknown_columns(p_workspace_id, v_policy.dataset, v_rule -> 'when') end;
-    v_why := iu_core.fn_review_rule_applies((v_rule -> 'when') - array(select jsonb_object_keys(v_unknown)), p_upload_id);
+    v_unknown := case when p_upload_id is null then '{}' else iu_core.fn_review_unknown_columns(v_policy.workspace_id, v_policy.dataset, v_rule -> 'when') end;
+    v_why := iu_core.fn_review_rule_applies((v_rule -> 'when') - array(select jsonb_object_keys(v_unknown)), p_upload_id, p_at);
     continue when v_why is null;
     v_why := concat_ws('; ', nullif(v_why, ''), (select string_agg(format('the rule names %s, which is no column any more: set the policy again', n), '; ')
                                                    from jsonb_each(v_unknown) k, jsonb_array_elements_text(k.value) n));
@@ -446,10 +569,10 @@ begin
   end loop;
   -- A group is at least one person.
   v_groups := array(select min(m.group_name) from iu_core.member_group m
-                     where m.workspace_id = p_workspace_id and lower(m.group_name) in (select lower(g) from unnest(v_groups) g)
+                     where m.workspace_id = v_policy.workspace_id and lower(m.group_name) in (select lower(g) from unnest(v_groups) g)
                      group by lower(m.group_name) order by 1)
            || array(select distinct g from unnest(v_groups) g where not exists (
-                      select from iu_core.member_group m where m.workspace_id = p_workspace_id and lower(m.group_name) = lower(g)) order by 1);
+                      select from iu_core.member_group m where m.workspace_id = v_policy.workspace_id and lower(m.group_name) = lower(g)) order by 1);
   if cardinality(v_groups) > 0 then
     v_approvals := greatest(v_approvals, 1);
   end if;
@@ -461,8 +584,8 @@ begin
 end $$;
 
 -- Why all conditions of a rule hold for an upload, in words; NULL if one of them does not. Without an upload only the hours can hold.
--- Counts come from the totals of the plan; named columns and amounts are read from its rows. Internal.
-create or replace function iu_core.fn_review_rule_applies(p_when jsonb, p_upload_id uuid) returns text
+-- Counts come from the totals of the plan; named columns and amounts are read from its rows. p_at: at which moment; NULL is now. Internal.
+create or replace function iu_core.fn_review_rule_applies(p_when jsonb, p_upload_id uuid, p_at timestamptz) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -482,7 +605,7 @@ begin
   for v_condition in select key, value from jsonb_each(p_when) order by key in ('columns', 'amount_over'), key loop
     v_why := null;
     if v_condition.key = 'outside_hours' then
-      v_why := iu_core.fn_review_outside_hours(v_condition.value, clock_timestamp());
+      v_why := iu_core.fn_review_outside_hours(v_condition.value, coalesce(p_at, clock_timestamp()));
     elsif v_plan.upload_id is null then
       return null;
     elsif v_condition.key in ('rows_over', 'deletes_over') then
@@ -503,8 +626,11 @@ begin
                         trim_scale(v_condition.value::text::numeric * 100));
       end if;
     elsif v_condition.key = 'first_upload_of_source' then
-      if not exists (select from iu_core.ingest_upload o where o.workspace_id = u.workspace_id and o.dataset = u.dataset and o.platform = u.platform
-                      and o.client_id is not distinct from u.client_id and o.status = 'promoted' and o.upload_id <> u.upload_id) then
+      if not exists (select from iu_core.ingest_upload o left join iu_core.ingest_promotion n on n.upload_id = o.upload_id
+                      where o.workspace_id = u.workspace_id and o.dataset = u.dataset and o.platform = u.platform
+                        and o.client_id is not distinct from u.client_id and o.upload_id <> u.upload_id
+                        and case when p_at is null then o.status = 'promoted'
+                                 else n.promoted_at < p_at and coalesce(n.undone_at >= p_at, true) end) then
         v_why := 'nothing of this source was promoted before';
       end if;
     elsif v_condition.key = 'columns' then

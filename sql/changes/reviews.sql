@@ -118,7 +118,6 @@ as $$
 declare
   c iu_core.change;
   v_digest text;
-  v_required boolean;
   v_dataset text;
   v_record iu_core.iu_staging_record;
   v_changers text[];
@@ -132,19 +131,17 @@ declare
 begin
   select * into c from iu_core.change where change_id = p_change_id;
   if c.kind = 'upload' then
-    select coalesce(p.digest, c.digest), coalesce(p.approval_required, false) or d.approval_required, u.dataset, u.changed_by
-      into v_digest, v_required, v_dataset, v_changers
+    select coalesce(p.digest, c.digest), u.dataset, u.changed_by into v_digest, v_dataset, v_changers
       from iu_core.ingest_upload u
-      join iu_core.ingest_dataset d on d.dataset = u.dataset
       left join iu_core.ingest_plan p on p.upload_id = u.upload_id where u.upload_id = c.subject_id;
     select r.* into v_record from iu_core.ingest_plan p join iu_core.iu_staging_record r on r.staging_record_id = p.review_record_id
      where p.upload_id = c.subject_id;
   else
     select r.* into v_record from iu_core.iu_staging_record r where r.staging_record_id = c.subject_id;
     v_digest := v_record.content_hash;
-    v_required := v_record.approval_required;
   end if;
-  v_needs := iu_core.fn_review_requirement_of(c.workspace_id, c.kind, v_dataset, case when c.kind = 'upload' then c.subject_id end, coalesce(v_required, true));
+  v_needs := iu_core.fn_review_requirement_of(c.workspace_id, c.kind, v_dataset, case when c.kind = 'upload' then c.subject_id end,
+                                              iu_core.fn_review_asks_anyway(c.kind, c.subject_id));
   v_changers := case when coalesce(v_record.four_eyes, true)
                      then array(select lower(x) from unnest(v_changers || array[v_record.owner_actor, v_record.owner_via]) x where x is not null)
                      else '{}' end;
@@ -197,6 +194,19 @@ begin
                                      where m.workspace_id = c.workspace_id and m.user_id::text = b ->> 'reviewer'), b ->> 'reviewer'), ', ')
                              from jsonb_array_elements(v_blocked) b)) end));
 end $$;
+
+-- Whether the subject of a change needs an approval by itself, whatever a policy says: its dataset, its plan or its record asks for one. Internal.
+create or replace function iu_core.fn_review_asks_anyway(p_kind text, p_subject_id uuid) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(case when p_kind = 'upload' then (
+      select coalesce(p.approval_required, false) or d.approval_required
+        from iu_core.ingest_upload u
+        join iu_core.ingest_dataset d on d.dataset = u.dataset
+        left join iu_core.ingest_plan p on p.upload_id = u.upload_id where u.upload_id = p_subject_id)
+    else (select r.approval_required from iu_core.iu_staging_record r where r.staging_record_id = p_subject_id) end, true)
+$$;
 
 -- The role of a member that has the right to review; NULL: no member, or no such right. Internal.
 create or replace function iu_core.fn_review_role(p_workspace_id uuid, p_actor text) returns text

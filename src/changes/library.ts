@@ -42,9 +42,15 @@ export interface Changes {
     set(
       scope: policies.PolicyScope,
       rules: policies.ReviewRules,
-      reason?: string,
+      edit?: policies.PolicyEdit,
     ): Promise<policies.ReviewPolicy>
-    remove(scope: policies.PolicyScope, reason?: string): Promise<void>
+    remove(scope: policies.PolicyScope, edit?: policies.PolicyEdit): Promise<void>
+    /** What the last changes would have needed under these rules. Writes nothing. */
+    preview(
+      scope: policies.PolicyScope,
+      rules: policies.ReviewRules,
+      options?: { limit?: number },
+    ): Promise<policies.PolicyPreview>
   }
   /** Of members, which a policy may ask for. */
   readonly groups: {
@@ -99,9 +105,10 @@ export function changesLibrary({ service }: ChangesDeps): Changes {
       service((client) => reviews.dismissReview(client, review, reason, by)),
     policies: {
       list: (workspace) => service((client) => policies.listReviewPolicies(client, workspace)),
-      set: (scope, rules, reason) =>
-        service((client) => policies.setReviewPolicy(client, scope, rules, reason)),
-      remove: (scope, reason) => service((client) => policies.removeReviewPolicy(client, scope, reason)),
+      set: (scope, rules, edit) => service((client) => policies.setReviewPolicy(client, scope, rules, edit)),
+      remove: (scope, edit) => service((client) => policies.removeReviewPolicy(client, scope, edit)),
+      preview: (scope, rules, options) =>
+        service((client) => policies.previewReviewPolicy(client, scope, rules, options)),
     },
     groups: {
       list: (workspace) => service((client) => policies.listGroups(client, workspace)),

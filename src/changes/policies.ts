@@ -161,30 +161,98 @@ export function scopeText({
   return kind == null ? 'for the workspace' : `for changes of the kind ${kind}`
 }
 
+export interface PolicyEdit {
+  /** For the audit. */
+  readonly reason?: string | undefined
+  /** The revision that was read, 0 for none: another one is refused (`review_policy_changed`). Without it nothing is compared. */
+  readonly revision?: number | undefined
+}
+
 /** Replaces the policy of this scope. What was approved under the old one and is not under this waits for approval again. */
 export async function setReviewPolicy(
   db: Queryable,
   scope: PolicyScope,
   rules: unknown,
-  reason?: string,
+  { reason, revision }: PolicyEdit = {},
 ): Promise<ReviewPolicy> {
-  await db.query('select iu_core.fn_review_policy_set($1, $2, $3, $4, $5)', [
-    scope.workspaceId,
-    scope.dataset ?? null,
-    scope.kind ?? null,
+  await db.query('select iu_core.fn_review_policy_set($1, $2, $3, $4, $5, $6)', [
+    ...scopeValues(scope),
     JSON.stringify(rules),
     reason ?? null,
+    revision ?? null,
   ])
   return requireReviewPolicy(db, scope)
 }
 
-export async function removeReviewPolicy(db: Queryable, scope: PolicyScope, reason?: string): Promise<void> {
-  await db.query('select iu_core.fn_review_policy_remove($1, $2, $3, $4)', [
-    scope.workspaceId,
-    scope.dataset ?? null,
-    scope.kind ?? null,
+export async function removeReviewPolicy(
+  db: Queryable,
+  scope: PolicyScope,
+  { reason, revision }: PolicyEdit = {},
+): Promise<void> {
+  await db.query('select iu_core.fn_review_policy_remove($1, $2, $3, $4, $5)', [
+    ...scopeValues(scope),
     reason ?? null,
+    revision ?? null,
   ])
+}
+
+function scopeValues({ workspaceId, dataset, kind }: PolicyScope) {
+  return [workspaceId, dataset ?? null, kind ?? null]
+}
+
+export const ReviewNeeds = shape('ReviewNeeds', {
+  approvals: Approvals,
+  roles: Type.Array(Text, {
+    description: 'only approvals of these count; empty: of everybody who may review',
+  }),
+  groups: Type.Array(Text),
+  rules: Type.Array(Type.Object({ name: TextOrNull, why: Text }), {
+    description: 'rules that apply, and why',
+  }),
+})
+export type ReviewNeeds = Row<typeof ReviewNeeds>
+
+export const PolicyPreview = shape('PolicyPreview', {
+  revision: Type.Integer({ description: 'of the policy that is set; 0: none is' }),
+  changes: Type.Array(
+    Type.Object({
+      number: Type.Integer(),
+      title: Text,
+      kind: Type.Enum([...POLICY_KINDS]),
+      dataset: TextOrNull,
+      status: Text,
+      opened_at: Timestamp,
+      needs: ReviewNeeds,
+      would_need: ReviewNeeds,
+      rows_known: Type.Boolean({
+        description:
+          'false: the rows of its plan are no longer kept, so conditions on columns and amounts cannot hold',
+      }),
+    }),
+    { description: 'the newest first, with what each needs now and what these rules would ask for' },
+  ),
+  other_policy: Type.Integer({
+    description:
+      'how many of the last changes a more specific policy decides on, which these rules leave alone',
+  }),
+})
+export type PolicyPreview = Row<typeof PolicyPreview>
+
+export const MAX_PREVIEW_CHANGES = 100
+export const PREVIEW_CHANGES = 20
+
+/** What the last changes would have needed under these rules. Writes nothing. */
+export async function previewReviewPolicy(
+  db: Queryable,
+  scope: PolicyScope,
+  rules: unknown,
+  { limit = PREVIEW_CHANGES }: { readonly limit?: number | undefined } = {},
+): Promise<PolicyPreview> {
+  const { rows } = await db.query<{ preview: PolicyPreview }>(
+    'select iu_core.fn_review_policy_preview($1, $2, $3, $4, $5) as preview',
+    [...scopeValues(scope), JSON.stringify(rules), limit],
+  )
+  return rows[0]!.preview
 }
 
 export const PolicyAuditEntry = shape('PolicyAuditEntry', {

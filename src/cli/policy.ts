@@ -5,8 +5,13 @@ import {
   listGroups,
   listPolicyHistory,
   listReviewPolicies,
+  MAX_PREVIEW_CHANGES,
   type MemberGroup,
   POLICY_KINDS,
+  type PolicyPreview,
+  PREVIEW_CHANGES,
+  previewReviewPolicy,
+  type ReviewNeeds,
   type ReviewPolicy,
   removeFromGroup,
   removeReviewPolicy,
@@ -15,17 +20,19 @@ import {
   setReviewPolicy,
 } from '../changes/policies.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import { argumentInvalid, readTextInput } from './arguments.ts'
+import { argumentInvalid, integerBetween, readTextInput } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
 import { formatAge, plural } from './format.ts'
 import { type MemberNames, workspaceOf } from './session.ts'
+import type { Output } from './terminal.ts'
 
 export const policyCommand = () =>
   commandGroup(
     'policy',
     'review policies: how many approvals a change needs, and of whom',
-    [listCommand(), showCommand(), setCommand(), removeCommand(), historyCommand()],
+    [listCommand(), showCommand(), previewCommand(), setCommand(), removeCommand(), historyCommand()],
     `
+  $ stagedoor policy preview two-people.yaml --dataset ads
   $ stagedoor policy set two-people.yaml --dataset ads --reason "agreed with finance"
   $ stagedoor policy list
 
@@ -70,10 +77,18 @@ const listCommand = () =>
     })
 
 function needsText({ rules: { base } }: ReviewPolicy): string {
+  return neededText({ approvals: base.approvals, roles: base.roles ?? [], groups: base.groups ?? [] })
+}
+
+function neededText({
+  approvals,
+  roles,
+  groups,
+}: Pick<ReviewNeeds, 'approvals' | 'roles' | 'groups'>): string {
   return [
-    plural(base.approvals, 'approval'),
-    base.roles?.length ? `by ${base.roles.join(' or ')}` : '',
-    base.groups?.length ? `of ${base.groups.join(', ')}` : '',
+    plural(approvals, 'approval'),
+    roles.length > 0 ? `by ${roles.join(' or ')}` : '',
+    groups.length > 0 ? `of ${groups.join(', ')}` : '',
   ]
     .filter((word) => word !== '')
     .join(' ')
@@ -93,16 +108,77 @@ const showCommand = () =>
       })
     })
 
+const previewCommand = () =>
+  scoped('preview', 'what the last changes would have needed under a policy; changes nothing')
+    .argument('<file>', 'the rules in YAML or JSON; - is standard input')
+    .option('--limit <n>', 'how many changes', integerBetween(1, MAX_PREVIEW_CHANGES), PREVIEW_CHANGES)
+    .actor()
+    .run(async ({ options: { workspace, dataset, kind, limit }, output, transaction }, file) => {
+      const rules = await readRules(file)
+      const preview = await transaction(async (client) => {
+        const workspaceId = await workspaceOf(client, workspace)
+        return previewReviewPolicy(client, { workspaceId, dataset, kind }, rules, { limit })
+      })
+      output.result(preview, () => writePreview(output, preview))
+    })
+
+function writePreview(output: Output, { changes, other_policy, revision }: PolicyPreview): void {
+  if (changes.length === 0) output.line('No change that this policy would have been for.')
+  else
+    output.records(changes, [
+      { title: 'change', value: ({ number }) => `#${number}` },
+      { title: 'title', value: ({ title }) => title, shrinkTo: 12 },
+      { title: 'needs now', value: ({ needs }) => neededText(needs) },
+      { title: 'would need', value: ({ would_need }) => neededText(would_need) },
+      {
+        title: 'because',
+        value: ({ would_need: { rules } }) =>
+          rules.map(({ name, why }) => (name === null ? why : `${name}: ${why}`)).join('; '),
+        shrinkTo: 20,
+      },
+    ])
+  const differ = changes.filter(({ needs, would_need }) => neededText(needs) !== neededText(would_need))
+  const unknown = changes.filter(({ rows_known }) => !rows_known)
+  output.line(
+    `${differ.length} of the last ${plural(changes.length, 'change')} would need something else than now.`,
+  )
+  if (other_policy > 0)
+    output.dim(`${plural(other_policy, 'more change')} left out: a more specific policy decides on them.`)
+  if (unknown.length > 0)
+    output.dim(
+      `Of ${plural(unknown.length, 'change')} the rows are no longer kept: conditions on columns and amounts do not hold for them.`,
+    )
+  output.dim(
+    revision === 0
+      ? 'No such policy is set yet.'
+      : `The policy is at revision ${revision}: \`policy set … --revision ${revision}\` replaces exactly this one.`,
+  )
+}
+
 const setCommand = () =>
   scoped('set', 'set a policy from a file in YAML or JSON; - is standard input')
     .argument('<file>', 'the rules')
     .option('--reason <text>', 'for the audit')
+    .option(
+      '--revision <n>',
+      'only if the policy is at this revision, as `policy show` says; 0: only if there is none',
+      integerBetween(0, 2_147_483_647),
+    )
+    .option('--dry-run', 'show what the last changes would have needed, and change nothing')
     .actor()
-    .run(async ({ options: { workspace, dataset, kind, reason }, output, transaction }, file) => {
+    .run(async ({ options, output, transaction }, file) => {
+      const { workspace, dataset, kind, reason, revision, dryRun } = options
       const rules = await readRules(file)
+      if (dryRun) {
+        const preview = await transaction(async (client) => {
+          const workspaceId = await workspaceOf(client, workspace)
+          return previewReviewPolicy(client, { workspaceId, dataset, kind }, rules)
+        })
+        return output.result(preview, () => writePreview(output, preview))
+      }
       const policy = await transaction(async (client) => {
         const workspaceId = await workspaceOf(client, workspace)
-        return setReviewPolicy(client, { workspaceId, dataset, kind }, rules, reason)
+        return setReviewPolicy(client, { workspaceId, dataset, kind }, rules, { reason, revision })
       })
       output.result(policy, () =>
         output.done(
@@ -125,11 +201,12 @@ async function readRules(file: string): Promise<unknown> {
 const removeCommand = () =>
   scoped('remove', 'remove a policy; the next less specific one applies')
     .option('--reason <text>', 'for the audit')
+    .option('--revision <n>', 'only if the policy is at this revision', integerBetween(0, 2_147_483_647))
     .actor()
-    .run(async ({ options: { workspace, dataset, kind, reason }, output, transaction }) => {
+    .run(async ({ options: { workspace, dataset, kind, reason, revision }, output, transaction }) => {
       await transaction(async (client) => {
         const workspaceId = await workspaceOf(client, workspace)
-        await removeReviewPolicy(client, { workspaceId, dataset, kind }, reason)
+        await removeReviewPolicy(client, { workspaceId, dataset, kind }, { reason, revision })
       })
       output.result({ removed: true }, `The policy ${scopeText({ dataset, kind })} is removed.`)
     })

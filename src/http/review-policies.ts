@@ -5,10 +5,14 @@ import {
   listGroups,
   listPolicyHistory,
   listReviewPolicies,
+  MAX_PREVIEW_CHANGES,
   MemberGroup,
   POLICY_KINDS,
   PolicyAuditEntry,
   type PolicyKind,
+  PolicyPreview,
+  PREVIEW_CHANGES,
+  previewReviewPolicy,
   ReviewPolicy,
   ReviewRules,
   removeFromGroup,
@@ -25,6 +29,15 @@ const scope = {
   dataset: Type.Optional(Type.String({ maxLength: 63, description: 'default: of all' })),
   kind: Type.Optional(Type.Enum([...POLICY_KINDS], { description: 'default: of all' })),
 }
+
+const Revision = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description:
+      'of the policy that was read, 0 for none: if it is another one by now, 409 `review_policy_changed`, and nothing is changed',
+  }),
+)
 
 export const reviewPolicyRoutes = routes('review policies', (api) => {
   api.get('/', {
@@ -49,7 +62,7 @@ export const reviewPolicyRoutes = routes('review policies', (api) => {
     summary: 'Set the policy of a workspace, for a dataset or a kind of change',
     description:
       'For administrators. What was approved, and under this policy is not, waits for approval again. Audited.',
-    body: { ...scope, rules: ReviewRules, reason: Reason },
+    body: { ...scope, rules: ReviewRules, reason: Reason, revision: Revision },
     example: {
       dataset: 'ads',
       rules: {
@@ -58,12 +71,42 @@ export const reviewPolicyRoutes = routes('review policies', (api) => {
       },
     },
     answer: ReviewPolicy,
-    problems: [403],
+    problems: [403, 409],
     handle: (request) => {
-      const { workspace_id, dataset, kind, rules, reason } = request.body
+      const { workspace_id, dataset, kind, rules, reason, revision } = request.body
       return request.decide(async (client) => {
         const workspaceId = await workspaceOf(client, workspace_id)
-        return setReviewPolicy(client, { workspaceId, dataset, kind: kind as PolicyKind }, rules, reason)
+        const edit = { reason, revision }
+        return setReviewPolicy(client, { workspaceId, dataset, kind: kind as PolicyKind }, rules, edit)
+      })
+    },
+  })
+
+  api.post('/preview', {
+    operationId: 'previewReviewPolicy',
+    summary: 'What the last changes would have needed under these rules; nothing is changed',
+    description:
+      'For administrators. A change that was promoted is judged as of that moment. Changes that a more specific policy decides on are counted, not judged.',
+    body: {
+      ...scope,
+      rules: ReviewRules,
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: MAX_PREVIEW_CHANGES, default: PREVIEW_CHANGES }),
+      ),
+    },
+    example: {
+      dataset: 'ads',
+      rules: { base: { approvals: 1 }, raise: [{ when: { deletes_over: 0 }, approvals: 2 }] },
+    },
+    answer: PolicyPreview,
+    problems: [403],
+    handle: (request) => {
+      const { workspace_id, dataset, kind, rules, limit } = request.body
+      return request.transaction(async (client) => {
+        const workspaceId = await workspaceOf(client, workspace_id)
+        return previewReviewPolicy(client, { workspaceId, dataset, kind: kind as PolicyKind }, rules, {
+          limit,
+        })
       })
     },
   })
@@ -71,13 +114,14 @@ export const reviewPolicyRoutes = routes('review policies', (api) => {
   api.delete('/', {
     operationId: 'removeReviewPolicy',
     summary: 'Remove a policy; the next less specific one applies. For administrators',
-    query: { ...scope, reason: Reason },
-    problems: [403, 404],
+    query: { ...scope, reason: Reason, revision: Revision },
+    problems: [403, 404, 409],
     handle: (request) => {
-      const { workspace_id, dataset, kind, reason } = request.query
+      const { workspace_id, dataset, kind, reason, revision } = request.query
       return request.decide(async (client) => {
         const workspaceId = await workspaceOf(client, workspace_id)
-        await removeReviewPolicy(client, { workspaceId, dataset, kind: kind as PolicyKind }, reason)
+        const edit = { reason, revision }
+        await removeReviewPolicy(client, { workspaceId, dataset, kind: kind as PolicyKind }, edit)
       })
     },
   })

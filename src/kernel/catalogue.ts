@@ -864,6 +864,16 @@ export const CATALOGUE = {
     hint: '`stagedoor policy list` and `stagedoor group list` show what there is.',
     apiHint: 'GET /api/v1/review-policies and GET /api/v1/groups show what there is.',
   },
+  review_policy_changed: {
+    sqlstates: ['SD653'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: '{what}. Nothing was changed',
+    hint: 'Look at the policy as it is now (`stagedoor policy show`), make your changes in it, and set it again with its revision.',
+    apiHint:
+      'Look at the policy as it is now (GET /api/v1/review-policies), make your changes in it, and set it again with its revision.',
+  },
   undo_expired: {
     sqlstates: ['SD609'],
     status: 409,

@@ -70,6 +70,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   listReviewPolicies: 'policy list',
   setReviewPolicy: 'policy set FILE',
   removeReviewPolicy: 'policy remove',
+  previewReviewPolicy: 'policy preview FILE',
 
   // Changes and their conversation
   listChanges: 'change list',

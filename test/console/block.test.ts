@@ -1,7 +1,7 @@
 /** A block of cells from the clipboard: read as spreadsheets write it, and compared with the lines that it is pasted over. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isBlock, parseBlock, planPaste } from '../../console/src/upload/rows/block.ts'
+import { isBlock, parseBlock, planPaste } from '../../console/src/upload/repair/block.ts'
 
 type Row = Parameters<typeof planPaste>[1][number]
 

@@ -45,13 +45,13 @@ describe('a plan that production has overtaken', () => {
     await asked
     // Somebody changes the row while the page is open.
     await real.sql('update public.daily_metrics set spend = 1.23 where spend = 88.00')
-    await page.getByRole('button', { name: 'Promote', exact: true }).click()
+    await page.getByRole('button', { name: /^Promote / }).click()
     await staleIsShown(page)
 
     // The page still knows it after a reload.
     await page.reload()
     await staleIsShown(page)
-    expect(await page.getByRole('button', { name: 'Promote', exact: true }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^Promote / }).count()).toBe(0)
     // Who tried it, when and why is kept, here and for the command line.
     const notice = page.locator('.note', { hasText: 'Promotion failed' })
     await notice.getByText('plans it again').waitFor()
@@ -89,6 +89,8 @@ describe('a plan that production has overtaken', () => {
     await expect.poll(() => seen(reviewer.locator('.grid-row del'))).toBe('1.23')
     await expect.poll(() => seen(reviewer.locator('.grid-row ins'))).toBe('99.50')
     const checks = reviewer.getByRole('region', { name: 'Checks' })
+    // What passed is folded.
+    await checks.getByText(/^\d+ checks passed$/).click()
     expect(await seen(checks)).toMatch(/Lookups in other tables\s*passed\s*[\d.]+ m?s[\s\S]*Planned in \d+/)
     await approve(id, 'Approve and promote')
 
@@ -261,7 +263,7 @@ describe('what takes long', () => {
       await route.continue()
     })
     await page.goto(`${real.url}/uploads/${id}`)
-    await page.getByRole('button', { name: 'Promote', exact: true }).click()
+    await page.getByRole('button', { name: /^Promote / }).click()
     await expect.poll(() => seen(page.locator('.doing'))).toMatch(/^Promoting \d+ rows?/)
     await page.getByText(/^\d+ s\. You can leave this page/).waitFor()
     answer()

@@ -270,7 +270,7 @@ async function promoteFirstWeek(): Promise<void> {
   await reviewer.locator('.decision').getByRole('checkbox').first().check()
   await reviewer.getByRole('button', { name: 'Approve only' }).click()
   await state(reviewer, 'approved')
-  await operator.getByRole('button', { name: 'Promote', exact: true }).click()
+  await operator.getByRole('button', { name: /^Promote / }).click()
   await state(operator, 'promoted')
 }
 

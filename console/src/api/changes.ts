@@ -12,6 +12,7 @@ export type ReviewStanding = components['schemas']['ReviewStanding']
 export type UploadRisk = Answer<'getUploadRisk'>
 export type ChangeReviews = Answer<'listChangeReviews'>
 export type ReviewPolicies = Answer<'listReviewPolicies'>
+export type PolicyPreview = Answer<'previewReviewPolicy'>
 
 export type ReviewPolicy = ReviewPolicies['policies'][number]
 export type ReviewRules = ReviewPolicy['rules']
@@ -20,6 +21,12 @@ export type ReviewRules = ReviewPolicy['rules']
 export interface PolicyScope {
   readonly dataset?: string | undefined
   readonly kind?: ReviewPolicy['kind'] | undefined
+}
+
+export interface PolicyEdit {
+  readonly reason: string
+  /** That was read; 0: there is none. */
+  readonly revision: number
 }
 
 /** A change is named by its number in a workspace. */
@@ -43,7 +50,7 @@ export interface ChangesApi {
   edit(name: ChangeName, edit: { title?: string; description?: string; labels?: string[] }): Promise<Change>
   setReviewers(name: ChangeName, reviewers: readonly string[], groups: readonly string[]): Promise<Change>
   history(name: ChangeName): Promise<{ history: ChangeEntry[]; next: string | null }>
-  comments(name: ChangeName): Promise<{ comments: ChangeComment[]; next: string | null }>
+  comments(name: ChangeName): Promise<{ comments: ChangeComment[] }>
   comment(name: ChangeName, comment: NewComment): Promise<unknown>
   editComment(name: ChangeName, id: string, body: string): Promise<unknown>
   deleteComment(name: ChangeName, id: string): Promise<unknown>
@@ -62,8 +69,9 @@ export interface ChangesApi {
   addToGroup(workspace: string, group: string, member?: string): Promise<unknown>
   removeFromGroup(workspace: string, group: string, member?: string): Promise<unknown>
   policies(workspace: string): Promise<ReviewPolicies>
-  setPolicy(workspace: string, scope: PolicyScope, rules: ReviewRules, reason: string): Promise<unknown>
-  removePolicy(workspace: string, scope: PolicyScope, reason: string): Promise<unknown>
+  setPolicy(workspace: string, scope: PolicyScope, rules: ReviewRules, edit: PolicyEdit): Promise<unknown>
+  previewPolicy(workspace: string, scope: PolicyScope, rules: ReviewRules): Promise<PolicyPreview>
+  removePolicy(workspace: string, scope: PolicyScope, edit: PolicyEdit): Promise<unknown>
   risk(upload: string): Promise<UploadRisk>
 }
 
@@ -98,12 +106,18 @@ export function createChangesApi(request: Request): ChangesApi {
           at(name, '/history', { limit: 500 }),
         ),
       ),
-    comments: (name) =>
-      named(
-        request<{ comments: ChangeComment[]; next: string | null; people: Record<string, string> }>(
-          at(name, '/comments', { limit: 500 }),
-        ),
-      ),
+    // All of them: a count on a row must not leave any out. There are at most 5,000.
+    comments: async (name) => {
+      const comments: ChangeComment[] = []
+      let after: string | undefined
+      do {
+        const page: { comments: ChangeComment[]; next: string | null; people: Record<string, string> } =
+          await named(request(at(name, '/comments', { limit: 500, after })))
+        comments.push(...page.comments)
+        after = page.next ?? undefined
+      } while (after !== undefined)
+      return { comments }
+    },
     comment: (name, body) => request(at(name, '/comments'), { method: 'POST', body }),
     editComment: (name, id, body) =>
       request(at(name, `/comments/${id}`), { method: 'PATCH', body: { body } }),
@@ -119,13 +133,15 @@ export function createChangesApi(request: Request): ChangesApi {
       request(groupPath(workspace, group, member), { method: 'DELETE' }),
     policies: (workspace) =>
       named(request<ReviewPolicies>(`/review-policies?${query({ workspace_id: workspace })}`)),
-    setPolicy: (workspace_id, scope, rules, reason) =>
+    setPolicy: (workspace_id, scope, rules, { reason, revision }) =>
       request('/review-policies', {
         method: 'PUT',
-        body: { workspace_id, ...scope, rules, ...(reason && { reason }) },
+        body: { workspace_id, ...scope, rules, revision, ...(reason && { reason }) },
       }),
-    removePolicy: (workspace_id, scope, reason) =>
-      request(`/review-policies?${query({ workspace_id, ...scope, ...(reason && { reason }) })}`, {
+    previewPolicy: (workspace_id, scope, rules) =>
+      request('/review-policies/preview', { method: 'POST', body: { workspace_id, ...scope, rules } }),
+    removePolicy: (workspace_id, scope, { reason, revision }) =>
+      request(`/review-policies?${query({ workspace_id, ...scope, revision, ...(reason && { reason }) })}`, {
         method: 'DELETE',
       }),
     risk: (upload) => request(`/uploads/${upload}/risk`),

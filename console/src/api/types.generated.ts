@@ -1603,6 +1603,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/review-policies/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the last changes would have needed under these rules; nothing is changed
+         * @description For administrators. A change that was promoted is judged as of that moment. Changes that a more specific policy decides on are counted, not judged.
+         */
+        post: operations["previewReviewPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/review-policies/history": {
         parameters: {
             query?: never;
@@ -6447,6 +6467,28 @@ export interface components {
             /** Format: date-time */
             changed_at: string;
         };
+        PolicyPreview: {
+            /** @description of the policy that is set; 0: none is */
+            revision: number;
+            /** @description the newest first, with what each needs now and what these rules would ask for */
+            changes: components["schemas"]["PolicyPreviewChanges"][];
+            /** @description how many of the last changes a more specific policy decides on, which these rules leave alone */
+            other_policy: number;
+        };
+        PolicyPreviewChanges: {
+            number: number;
+            title: string;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            dataset: string | null;
+            status: string;
+            /** Format: date-time */
+            opened_at: string;
+            needs: components["schemas"]["ReviewNeeds"];
+            would_need: components["schemas"]["ReviewNeeds"];
+            /** @description false: the rows of its plan are no longer kept, so conditions on columns and amounts cannot hold */
+            rows_known: boolean;
+        };
         PreambleLine: {
             line: number;
             text: string;
@@ -6511,6 +6553,23 @@ export interface components {
             first_lines: components["schemas"]["FirstLine"][];
             decimal: components["schemas"]["PreviewStyle"];
             dates: components["schemas"]["PreviewStyle"];
+        };
+        PreviewReviewPolicyRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description default: of all */
+            dataset?: string;
+            /**
+             * @description default: of all
+             * @enum {unknown}
+             */
+            kind?: "upload" | "record" | "cut" | "sql";
+            rules: components["schemas"]["ReviewRules"];
+            /** @default 20 */
+            limit: number;
         };
         PreviewScheduleResponse: {
             /** @description the next times; none while it is disabled */
@@ -7067,6 +7126,18 @@ export interface components {
             /** @description of the definition that you looked at */
             revision: number;
         };
+        ReviewNeeds: {
+            approvals: number;
+            /** @description only approvals of these count; empty: of everybody who may review */
+            roles: string[];
+            groups: string[];
+            /** @description rules that apply, and why */
+            rules: components["schemas"]["ReviewNeedsRules"][];
+        };
+        ReviewNeedsRules: {
+            name: string | null;
+            why: string;
+        };
         ReviewPolicy: {
             /** Format: uuid */
             policy_id: string;
@@ -7530,6 +7601,8 @@ export interface components {
             kind?: "upload" | "record" | "cut" | "sql";
             rules: components["schemas"]["ReviewRules"];
             reason?: string;
+            /** @description of the policy that was read, 0 for none: if it is another one by now, 409 `review_policy_changed`, and nothing is changed */
+            revision?: number;
         };
         SetScheduleRequest: {
             /** @example 30 6 * * 1-5 */
@@ -12446,6 +12519,7 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
         };
     };
     removeReviewPolicy: {
@@ -12458,6 +12532,8 @@ export interface operations {
                 /** @description default: of all */
                 kind?: "upload" | "record" | "cut" | "sql";
                 reason?: string;
+                /** @description of the policy that was read, 0 for none: if it is another one by now, 409 `review_policy_changed`, and nothing is changed */
+                revision?: number;
             };
             header?: never;
             path?: never;
@@ -12476,6 +12552,52 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    previewReviewPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "dataset": "ads",
+                 *       "rules": {
+                 *         "base": {
+                 *           "approvals": 1
+                 *         },
+                 *         "raise": [
+                 *           {
+                 *             "when": {
+                 *               "deletes_over": 0
+                 *             },
+                 *             "approvals": 2
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewReviewPolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyPreview"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listReviewPolicyHistory: {

@@ -49,6 +49,7 @@ function UploadLine({ upload, client }: { upload: Upload; client: string | undef
       <span className="line-text">
         <a href={`/uploads/${upload.upload_id}`}>
           <b>{upload.file_name}</b>
+          {upload.change !== null && <span className="muted"> #{upload.change}</span>}
           {client !== undefined && ` · ${client}`}
         </a>
         <span className="muted">{planText(upload)}</span>

@@ -1,5 +1,7 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import type { Change } from '../api/changes.ts'
+import { Lost } from '../frame/page-head.tsx'
+import { useSystem } from '../live/system.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useAction } from '../parts/use-action.ts'
@@ -7,45 +9,72 @@ import { useSession } from '../session/session.tsx'
 import { nameOf } from './use-change.ts'
 import './changes.css'
 
-/** Why the change is proposed: its title, description and labels, which its author and reviewers can edit. */
-export function ChangeHead({ change, changed }: { change: Change; changed(): void }) {
+interface Props {
+  /** Undefined: what is shown is not reviewed, such as a dry run, or the change could not be read. */
+  readonly change: Change | undefined
+  /** Without a change: what it is called by. */
+  readonly name: string
+  readonly chips: ReactNode
+  /** What it is, how large, by whom and when, in one line. */
+  readonly facts: ReactNode
+  changed(): void
+}
+
+/** The head of a page about a change: what it is called, how it stands, and why it is proposed. Author and reviewers edit it here. */
+export function ChangeHead({ change, name, chips, facts, changed }: Props) {
+  const { lost, at } = useSystem()
   const [isEditing, setEditing] = useState(false)
-  if (isEditing)
-    return (
-      <EditForm
-        change={change}
-        close={() => setEditing(false)}
-        changed={() => {
-          setEditing(false)
-          changed()
-        }}
-      />
-    )
   return (
-    <section className="card change-why" aria-label="Why">
-      <div className="change-why-head">
-        <h2>
-          {change.title} <span className="muted">#{change.number}</span>
-        </h2>
-        {change.labels.map((label) => (
-          <span key={label} className="label">
-            {label}
-          </span>
-        ))}
-        {change.may.edit && (
+    <div className="page-head upload-head change-head">
+      <div className="change-title">
+        <h1>
+          {change?.title ?? name} {change && <span className="change-number">#{change.number}</span>} {chips}
+        </h1>
+        {change?.may.edit && !isEditing && (
           <button type="button" className="button is-small" onClick={() => setEditing(true)}>
-            Edit
+            Edit<span className="unseen"> title, description and labels</span>
           </button>
         )}
       </div>
-      {change.description === '' ? (
+      <div role="status">{lost && <Lost at={at} />}</div>
+      {!lost && <p>{facts}</p>}
+      {change && !isEditing && <Why change={change} edit={() => setEditing(true)} />}
+      {change && isEditing && (
+        <EditForm
+          change={change}
+          close={() => setEditing(false)}
+          changed={() => {
+            setEditing(false)
+            changed()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function Why({ change: { description, labels, may }, edit }: { change: Change; edit(): void }) {
+  return (
+    <section className="change-why" aria-label="Why">
+      {description !== '' && <Markdown text={description} />}
+      {description === '' && (
         <p className="muted">
-          {change.may.edit
-            ? 'Nobody has said why yet. Edit, and tell the reviewers.'
-            : 'Nobody has said why yet.'}
+          Nobody has said why yet.{' '}
+          {may.edit && (
+            <button type="button" className="link" onClick={edit}>
+              Tell the reviewers why
+            </button>
+          )}
         </p>
-      ) : (
-        <Markdown text={change.description} />
+      )}
+      {labels.length > 0 && (
+        <ul className="labels" aria-label="Labels">
+          {labels.map((label) => (
+            <li key={label} className="label">
+              {label}
+            </li>
+          ))}
+        </ul>
       )}
     </section>
   )
@@ -68,7 +97,7 @@ function EditForm({ change, close, changed }: { change: Change; close(): void; c
     )
   }
   return (
-    <form className="card change-why change-form" onSubmit={submit} aria-label="Edit the change">
+    <form className="card change-form" onSubmit={submit} aria-label="Edit the change">
       <label className="choice">
         <span>Title</span>
         <input required maxLength={200} value={title} onChange={(event) => setTitle(event.target.value)} />

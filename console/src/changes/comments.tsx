@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Change, ChangeComment, NewComment } from '../api/changes.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Markdown } from '../parts/markdown.tsx'
@@ -6,6 +6,7 @@ import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
+import { MentionField } from './mention-field.tsx'
 import { nameOf } from './use-change.ts'
 
 export interface Thread {
@@ -21,15 +22,19 @@ export function threadsOf(comments: readonly ChangeComment[]): Thread[] {
   return [...threads.values()].map((all) => ({ first: all[0]!, comments: all }))
 }
 
+/** What was typed and not sent, by what it is about. A row of a grid that is scrolled out of sight is not drawn, and its field is gone. */
+export type Drafts = Map<string, string>
+
 interface ThreadProps {
   readonly change: Change
   readonly thread: Thread
+  readonly drafts?: Drafts | undefined
   /** Something was written: read again. */
   changed(): void
 }
 
 /** A thread with its answers. A resolved one is folded. */
-export function ThreadView({ change, thread: { first, comments }, changed }: ThreadProps) {
+export function ThreadView({ change, thread: { first, comments }, drafts, changed }: ThreadProps) {
   const { api, me } = useSession()
   const [isOpen, setOpen] = useState(false)
   const { busy, failure, run } = useAction<unknown>(changed)
@@ -70,6 +75,7 @@ export function ThreadView({ change, thread: { first, comments }, changed }: Thr
             change={change}
             label="Reply"
             about={{ reply_to: first.comment_id }}
+            drafts={drafts}
             changed={changed}
           />
         )}
@@ -160,16 +166,39 @@ interface FormProps {
   readonly about?: Omit<NewComment, 'body'>
   /** A comment of one's own, to be replaced. */
   readonly edits?: ChangeComment
+  /** What the field is called; default: the word on the button. */
+  readonly field?: string
+  readonly drafts?: Drafts | undefined
+  /** Each time it rises the field gets the focus. */
+  readonly asked?: number
   changed(): void
 }
 
-export function CommentForm({ change, label, about = {}, edits, changed }: FormProps) {
+export function CommentForm({
+  change,
+  label,
+  about = {},
+  edits,
+  field: fieldName,
+  drafts,
+  asked = 0,
+  changed,
+}: FormProps) {
   const { api } = useSession()
-  const [text, setText] = useState(edits?.body ?? '')
+  const draft = about.reply_to ?? `${about.row_type} ${about.line}`
+  const [text, setText] = useState(edits?.body ?? drafts?.get(draft) ?? '')
+  const field = useRef<HTMLTextAreaElement>(null)
+  const write = (next: string) => {
+    setText(next)
+    drafts?.set(draft, next)
+  }
   const { busy, failure, run } = useAction<unknown>(() => {
-    setText('')
+    write('')
     changed()
   })
+  useEffect(() => {
+    if (asked > 0) field.current?.focus()
+  }, [asked])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void run('Sending', () =>
@@ -180,13 +209,14 @@ export function CommentForm({ change, label, about = {}, edits, changed }: FormP
   }
   return (
     <form className="comment-form" onSubmit={submit}>
-      <textarea
-        aria-label={label === 'Save' ? 'Your comment' : label}
-        placeholder={`${label}… Markdown; @name tells somebody`}
+      <MentionField
+        workspace={change.workspace_id}
+        label={fieldName ?? (label === 'Save' ? 'Your comment' : label)}
+        placeholder={`${label}… Markdown; @ tells a member`}
         rows={text === '' && label === 'Reply' ? 1 : 3}
-        maxLength={10_000}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
+        text={text}
+        field={field}
+        write={write}
       />
       <RefusalNote failure={failure} />
       {text.trim() !== '' && (
@@ -200,7 +230,7 @@ export function CommentForm({ change, label, about = {}, edits, changed }: FormP
 
 export function aboutOf({ row_type, line, column_name }: ChangeComment): string {
   if (row_type === null) return 'on the whole change'
-  const row = `on ${row_type}, line ${line}`
+  const row = (line ?? 0) < 0 ? `on a row of ${row_type} that the file lacks` : `on ${row_type}, line ${line}`
   return column_name === null ? row : `${row}, ${column_name}`
 }
 

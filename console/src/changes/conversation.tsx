@@ -22,7 +22,9 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
     changed()
   }
   const threads = threadsOf(comments.data?.comments ?? [])
-  const entries = (history.data?.history ?? []).filter(({ what }) => what in WORDS)
+  const entries = (history.data?.history ?? []).filter(
+    ({ what, detail }) => what in WORDS && !(what === 'status' && detail.to === 'changes_requested'),
+  )
   const items = [
     ...threads.map((thread) => ({
       at: thread.first.created_at,
@@ -31,7 +33,7 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
     })),
     ...entries.map((entry) => ({ at: entry.at, key: `h${entry.seq}`, content: <Entry entry={entry} /> })),
   ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  const isCut = comments.data?.next != null || history.data?.next != null
+  const isCut = history.data?.next != null
   return (
     <div className="conversation">
       <FailureNote failure={comments.failure ?? history.failure} />
@@ -43,7 +45,8 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
       </ol>
       {isCut && (
         <p className="muted">
-          There is more than the first 500: <code>stagedoor change comments '#{change.number}'</code>
+          Of what happened, the first 500 entries are shown. All of them:{' '}
+          <code>stagedoor change history '#{change.number}'</code>
         </p>
       )}
       {change.may.comment && <CommentForm change={change} label="Comment" changed={again} />}
@@ -54,7 +57,7 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
 /** What of the history is told here; comments stand for themselves. */
 const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
   opened: () => 'opened this change',
-  status: ({ to }) => <>made it {wordOf(to)}</>,
+  status: ({ to }) => STATUS_WORDS[String(to)] ?? `set it to ${wordOf(to)}`,
   planned: ({ digest }) => (
     <>
       made the plan <code>{String(digest ?? '').slice(0, 8)}</code>
@@ -90,6 +93,17 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
   ),
   thread_resolved: () => 'resolved a thread',
   thread_reopened: () => 'reopened a thread',
+}
+
+/** What a change of the status means. That changes were requested is told by the review itself. */
+const STATUS_WORDS: Record<string, string> = {
+  draft: 'took it back to a draft',
+  open: 'submitted it for review',
+  approved: 'gave the last approval that it needed',
+  promoted: 'promoted it',
+  undone: 'undid the promotion',
+  rejected: 'rejected it',
+  closed: 'closed it',
 }
 
 /** How many rows are as they were approved, and how many are not. */

@@ -31,7 +31,18 @@ export function ReviewersCard({ change, changed }: { change: Change; changed(): 
       <h2 id="reviewers-title">Reviewers</h2>
       <FailureNote failure={reviews.failure} />
       {standing && isInReview && <p>{standing.summary}</p>}
-      {change.reviewers.length === 0 && !isInReview && <p className="muted">Nobody is asked yet.</p>}
+      {change.reviewers.length === 0 && change.status === 'draft' && (
+        <p className="muted">Nobody is asked yet.</p>
+      )}
+      {change.reviewers.length === 0 && change.status === 'open' && standing?.reviews.length === 0 && (
+        <p className="muted">
+          Nobody is asked by name. Everybody who may review finds it under{' '}
+          <a className="link" href="/changes">
+            Changes
+          </a>
+          .
+        </p>
+      )}
       <ul>
         {change.reviewers.map(({ reviewer, group_name }) => (
           <li key={reviewer ?? `group ${group_name}`}>
@@ -70,7 +81,7 @@ export function ReviewersCard({ change, changed }: { change: Change; changed(): 
         )}
         {change.may.edit && (
           <button type="button" className="button is-small" onClick={() => setAsking('reviewers')}>
-            Ask for a review…
+            {change.status === 'draft' ? 'Choose reviewers…' : 'Ask for a review…'}
           </button>
         )}
       </div>

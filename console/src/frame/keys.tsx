@@ -74,6 +74,7 @@ function listenForKeys(show: (open: Open) => void): () => void {
 const GENERAL: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'find anything by name or id'],
   ['/', 'the search field of the page, or the finder'],
+  ['c', 'in a diff: comment on the row or cell that has the focus'],
   ['?', 'these keys'],
   ['Esc', 'close a dialog'],
 ]

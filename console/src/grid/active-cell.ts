@@ -54,7 +54,7 @@ export function useActiveCell({ rows, columns, element, reveal, onKey, onOpen }:
     )
     if (!drawn) return
     wanted.current = undefined
-    const inside = drawn.querySelector<HTMLElement>('input, button, a')
+    const inside = drawn.querySelector<HTMLElement>('input, button:not(.grid-mark), a')
     ;(inside ?? drawn).focus({ preventScroll: inside === null && cell.column === 0 })
     if (inside instanceof HTMLInputElement) inside.select()
   })
@@ -97,6 +97,7 @@ export function useActiveCell({ rows, columns, element, reveal, onKey, onOpen }:
       if (cell.row === before.row && cell.column === before.column) onOpen?.(cell)
     },
     onKeyDown(event: KeyboardEvent) {
+      if (isBelow(event.target)) return
       const typing = event.target instanceof HTMLInputElement
       if (!event.defaultPrevented) onKey?.(event, range)
       if (event.defaultPrevented || event.altKey || event.metaKey) return
@@ -108,6 +109,11 @@ export function useActiveCell({ rows, columns, element, reveal, onKey, onOpen }:
       moveTo(to.row, to.column, event.shiftKey && onKey !== undefined)
     },
   }
+}
+
+/** What is drawn below a row has keys of its own. */
+export function isBelow(target: EventTarget): boolean {
+  return (target as Element).closest('.grid-below') !== null
 }
 
 function cellAt(target: EventTarget): Cell | undefined {

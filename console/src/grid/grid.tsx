@@ -9,15 +9,18 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type CSSProperties,
   type KeyboardEvent,
+  type MouseEvent,
   memo,
   type ReactNode,
   type Ref,
   useEffect,
   useImperativeHandle,
+  useLayoutEffect,
   useRef,
+  useState,
 } from 'react'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { type Cell, type Range, useActiveCell } from './active-cell.ts'
+import { type Cell, isBelow, type Range, useActiveCell } from './active-cell.ts'
 import { useHorizontalOverflow } from './use-horizontal-overflow.ts'
 import type { Pages } from './use-pages.ts'
 import './grid.css'
@@ -56,6 +59,17 @@ interface Props<Row> {
   readonly handle?: Ref<GridHandle>
   /** The cell that has the focus, or had it last. */
   onActive?(cell: Cell): void
+  /** What people note on rows and cells. The same object as long as nothing of it changes: another one draws all rows again. */
+  readonly notes?: GridNotes<Row> | undefined
+}
+
+export interface GridNotes<Row> {
+  /** Drawn at the end of a cell. `isNear`: the pointer or the focus is on it. Its buttons have the class grid-mark. */
+  mark(row: Row, column: string, isNear: boolean): ReactNode
+  /** Drawn below a row, as wide as the grid is in sight; undefined: nothing. */
+  below(row: Row): ReactNode
+  /** `c` was pressed on this cell. */
+  open(row: Row, column: string): void
 }
 
 export interface GridHandle {
@@ -70,7 +84,8 @@ const OVERSCAN = 8
 
 /** Any number of rows with a handful of elements: only what is in sight is drawn. */
 export function Grid<Row>(props: Props<Row>) {
-  const { label, columns, pages, rowHeight, measured, empty, toneOf, onPaste, onCopy, onActive } = props
+  const { label, columns, pages, rowHeight, measured, empty, toneOf, onPaste, onCopy, onActive, notes } =
+    props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: pages.count,
@@ -116,6 +131,31 @@ export function Grid<Row>(props: Props<Row>) {
     [activeRow, activeColumn],
   )
 
+  const near = useNearCell(notes !== undefined)
+  const below = new Map(visible.map(({ index }) => [index, notes?.below(pages.at(index)!)]))
+  // Of the rows that are not measured, those with something below them are, and get their height back when it is gone.
+  const raised = useRef(new Set<number>())
+  useLayoutEffect(() => {
+    for (const [index, content] of below) {
+      if (content !== undefined) raised.current.add(index)
+      else if (raised.current.delete(index) && !measured) virtual.resizeItem(index, rowHeight)
+    }
+  })
+  const afterG = useRef(Number.NEGATIVE_INFINITY)
+  function pressKey(event: KeyboardEvent) {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !isBelow(event.target)
+    const isTyping = event.target instanceof HTMLInputElement
+    const row = pages.at(cells.active.row)
+    const column = columns[cells.active.column]?.id
+    // `g c` leads to another page.
+    const isAlone = event.timeStamp - afterG.current > 1_500
+    afterG.current = isPlain && event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY
+    if (notes && row !== undefined && column && isPlain && !isTyping && isAlone && event.key === 'c') {
+      event.preventDefault()
+      notes.open(row, column)
+    } else cells.onKeyDown(event)
+  }
+
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
     if (last >= pages.count - AHEAD) pages.more()
@@ -128,24 +168,36 @@ export function Grid<Row>(props: Props<Row>) {
       <FailureNote failure={pages.failure} />
       {nothing && <div className="empty">{empty}</div>}
       <div className={overflows ? 'grid-frame has-more' : 'grid-frame'}>
-        <div className={nothing ? 'grid is-empty' : 'grid'} ref={scroller} style={layoutOf(columns)}>
+        <div
+          className={`grid${nothing ? ' is-empty' : ''}${notes ? ' has-notes' : ''}`}
+          ref={scroller}
+          style={layoutOf(columns)}
+        >
           <table
             // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys move through it
             role="grid"
             aria-label={label}
             aria-rowcount={pages.done ? pages.count + 1 : -1}
             aria-colcount={columns.length}
-            onKeyDown={cells.onKeyDown}
-            onFocus={cells.onFocus}
+            onKeyDown={pressKey}
+            onFocus={(event) => {
+              cells.onFocus(event)
+              near.setFocused(!isBelow(event.target))
+            }}
+            onBlur={() => near.setFocused(false)}
+            onMouseOver={near.onMouseOver}
+            onMouseLeave={near.onMouseLeave}
             onMouseDown={cells.onMouseDown}
             onClick={cells.onClick}
             onCopy={(event) => {
-              if (onCopy === undefined || event.target instanceof HTMLInputElement) return
+              if (onCopy === undefined || event.target instanceof HTMLInputElement || isBelow(event.target))
+                return
               event.preventDefault()
               event.clipboardData.setData('text/plain', onCopy(cells.range))
             }}
             onPaste={(event) => {
-              if (onPaste === undefined || event.target instanceof HTMLInputElement) return
+              if (onPaste === undefined || event.target instanceof HTMLInputElement || isBelow(event.target))
+                return
               event.preventDefault()
               onPaste(event.clipboardData.getData('text/plain'), cells.active, cells.range)
             }}
@@ -167,6 +219,7 @@ export function Grid<Row>(props: Props<Row>) {
             <tbody className="grid-body" style={{ height: virtual.getTotalSize() }}>
               {table.getRowModel().rows.map((row, at) => {
                 const item = visible[at]!
+                const isMeasured = measured || below.get(item.index) !== undefined
                 return (
                   <GridRow
                     key={item.key}
@@ -174,8 +227,9 @@ export function Grid<Row>(props: Props<Row>) {
                     data={row.original}
                     index={item.index}
                     start={item.start}
-                    height={measured ? undefined : item.size}
-                    measure={measured ? virtual.measureElement : undefined}
+                    height={isMeasured ? undefined : item.size}
+                    least={measured ? undefined : rowHeight}
+                    measure={isMeasured ? virtual.measureElement : undefined}
                     columns={columns}
                     active={cells.activeColumn(item.index)}
                     selected={
@@ -184,6 +238,9 @@ export function Grid<Row>(props: Props<Row>) {
                         : ''
                     }
                     tone={toneOf?.(row.original) ?? ''}
+                    notes={notes}
+                    pointed={near.cell?.row === item.index ? near.cell.column : undefined}
+                    focused={near.hasFocus ? cells.activeColumn(item.index) : undefined}
                   />
                 )
               })}
@@ -195,12 +252,32 @@ export function Grid<Row>(props: Props<Row>) {
   )
 }
 
+/** The cell under the pointer, and whether a cell has the focus. */
+function useNearCell(isUsed: boolean) {
+  const [cell, setCell] = useState<Cell>()
+  const [hasFocus, setFocused] = useState(false)
+  return {
+    cell,
+    hasFocus,
+    setFocused,
+    onMouseOver(event: MouseEvent) {
+      if (!isUsed) return
+      const { row, column } = (event.target as Element).closest<HTMLElement>('[data-row]')?.dataset ?? {}
+      const next = row === undefined ? undefined : { row: Number(row), column: Number(column) }
+      if (next?.row !== cell?.row || next?.column !== cell?.column) setCell(next)
+    },
+    onMouseLeave: () => setCell(undefined),
+  }
+}
+
 interface RowProps<Row> {
   readonly row: TableRow<Row>
   readonly data: Row
   readonly index: number
   readonly start: number
   readonly height: number | undefined
+  /** Of the cells, where something is below them. */
+  readonly least: number | undefined
   readonly measure: ((element: HTMLElement | null) => void) | undefined
   readonly columns: readonly Column<Row>[]
   /** The column that Tab leads to, if it is in this row. */
@@ -208,6 +285,10 @@ interface RowProps<Row> {
   /** Columns of the selected block that are in this row: "2-4"; empty: none. */
   readonly selected: string
   readonly tone: string
+  readonly notes: GridNotes<Row> | undefined
+  /** The columns of this row that the pointer and the focus are on. */
+  readonly pointed: number | undefined
+  readonly focused: number | undefined
 }
 
 function PlainGridRow<Row>({
@@ -215,12 +296,17 @@ function PlainGridRow<Row>({
   index,
   start,
   height,
+  least,
   measure,
   columns,
   active,
   selected,
   tone,
+  notes,
+  pointed,
+  focused,
 }: RowProps<Row>) {
+  const below = notes?.below(row.original)
   const [first = 0, last = -1] = selected === '' ? [] : selected.split('-').map(Number)
   return (
     <tr
@@ -228,7 +314,11 @@ function PlainGridRow<Row>({
       data-index={index}
       ref={measure}
       className={`grid-row ${tone}`}
-      style={{ transform: `translateY(${start}px)`, ...(height !== undefined && { height }) }}
+      style={{
+        transform: `translateY(${start}px)`,
+        ...(height !== undefined && { height }),
+        ...(below !== undefined && least !== undefined && { gridTemplateRows: `${least}px auto` }),
+      }}
     >
       {row.getVisibleCells().map((cell, column) => (
         <td
@@ -243,17 +333,42 @@ function PlainGridRow<Row>({
           data-column={column}
         >
           {flexRender(cell.column.columnDef.cell, cell.getContext())}
+          {notes?.mark(row.original, cell.column.id, column === pointed || column === focused)}
         </td>
       ))}
+      {below !== undefined && (
+        <td
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a cell of a grid is one
+          role="gridcell"
+          tabIndex={-1}
+          className="grid-below"
+          aria-colspan={columns.length}
+          colSpan={columns.length}
+        >
+          <div>{below}</div>
+        </td>
+      )}
     </tr>
   )
 }
 
 /** While one scrolls, most rows stay as they are; the table makes a new object for each all the same. */
 const GridRow = memo(PlainGridRow, (before, after) =>
-  (['data', 'index', 'start', 'height', 'columns', 'active', 'selected', 'tone'] as const).every(
-    (name) => before[name] === after[name],
-  ),
+  (
+    [
+      'data',
+      'index',
+      'start',
+      'height',
+      'columns',
+      'active',
+      'selected',
+      'tone',
+      'notes',
+      'pointed',
+      'focused',
+    ] as const
+  ).every((name) => before[name] === after[name]),
 ) as typeof PlainGridRow
 
 function layoutOf<Row>(columns: readonly Column<Row>[]): CSSProperties {

@@ -9,6 +9,8 @@ export interface Action<Answer> {
   readonly failure: Failure | undefined
   /** Does it and takes its answer; undefined where it was refused. */
   run(words: string, work: () => Promise<Answer>): Promise<Answer | undefined>
+  /** Forgets the last refusal. */
+  clear(): void
 }
 
 export function useAction<Answer>(take: (answer: Answer) => void): Action<Answer> {
@@ -29,5 +31,5 @@ export function useAction<Answer>(take: (answer: Answer) => void): Action<Answer
       setBusy(undefined)
     }
   }
-  return { busy, failure, run }
+  return { busy, failure, run, clear: () => setFailure(undefined) }
 }

@@ -5,8 +5,6 @@ import { ChangeHead } from '../changes/change-head.tsx'
 import { Conversation } from '../changes/conversation.tsx'
 import { ReviewersCard } from '../changes/reviewers-card.tsx'
 import { useChange } from '../changes/use-change.ts'
-import { Lost } from '../frame/page-head.tsx'
-import { useSystem } from '../live/system.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
@@ -27,10 +25,14 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
   const { record, failure, take } = useRecord(params.id ?? '')
   const change = useChange(record?.workspace_id ?? null, record?.change ?? null)
   const again = () => void change.refresh()
+  // Not before both are there: the heading would be another one a moment later.
+  const [begun, setBegun] = useState(false)
+  if (!begun && record && (record.change === null || change.data || change.failure)) setBegun(true)
+  const title = change.data ? `${change.data.title} #${change.data.number}` : record?.purpose
   useEffect(() => {
-    if (record) document.title = `${record.purpose} · Stagedoor`
-  }, [record])
-  if (record === undefined) {
+    if (title) document.title = `${title} · Stagedoor`
+  }, [title])
+  if (record === undefined || !begun) {
     return (
       <>
         <div className="page-head">
@@ -51,12 +53,18 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
       </>
     )
   }
+  const state = recordState(record)
   return (
     <>
-      <Head record={record} />
+      <ChangeHead
+        change={change.data}
+        name={record.purpose}
+        chips={<Chip tone={state.tone}>{state.word}</Chip>}
+        facts={<Facts record={record} />}
+        changed={again}
+      />
       <div className="upload-columns record-columns">
         <div className="stack">
-          {change.data && <ChangeHead change={change.data} changed={again} />}
           <FailureNote failure={failure} />
           {record.staging_kind === 'mark_manifest' && record.payload_type === 'manifest_json' && (
             <MarkingCard id={record.staging_record_id} />
@@ -78,28 +86,18 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
   )
 }
 
-function Head({ record }: { record: StagingRecord }) {
-  const { lost, at } = useSystem()
-  const state = recordState(record)
+function Facts({ record }: { record: StagingRecord }) {
   return (
-    <div className="page-head upload-head">
-      <h1>
-        {record.purpose} <Chip tone={state.tone}>{state.word}</Chip>
-      </h1>
-      <div role="status">{lost && <Lost at={at} />}</div>
-      {!lost && (
-        <p>
-          {kindOf(record)} from {sourceOf(record)} · staged by <Person id={record.owner_actor} />
-          {record.owner_via !== null && ` (${record.owner_via})`} <Ago at={record.created_at} />
-          {record.source_ref !== null && (
-            <>
-              {' '}
-              · source <code>{record.source_ref}</code>
-            </>
-          )}
-        </p>
+    <>
+      {kindOf(record)} from {sourceOf(record)} · staged by <Person id={record.owner_actor} />
+      {record.owner_via !== null && ` (${record.owner_via})`} <Ago at={record.created_at} />
+      {record.source_ref !== null && (
+        <>
+          {' '}
+          · source <code>{record.source_ref}</code>
+        </>
       )}
-    </div>
+    </>
   )
 }
 

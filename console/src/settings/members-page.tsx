@@ -1,5 +1,7 @@
 import { useState } from 'react'
 import type { Invitation, Member, Role } from '../api/access.ts'
+import { useLiveQuery } from '../live/live.tsx'
+import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
@@ -9,11 +11,9 @@ import { Person } from '../parts/person.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
 import { GrantForm } from './grant-form.tsx'
 import { Secret } from './secret.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
-import { useLoaded } from './use-loaded.ts'
 import './settings.css'
 
 const ROLES: readonly (readonly [Role, string])[] = [
@@ -38,8 +38,7 @@ export function MembersPage() {
 }
 
 function Members({ workspace, administers }: { workspace: string; administers: boolean }) {
-  const { api } = useSession()
-  const list = useLoaded(`members ${workspace}`, () => api.access.members(workspace))
+  const list = useLiveQuery(['settings', 'members', workspace], (own) => own.access.members(workspace))
   const managed = list.data?.managed ?? true
   return (
     <div className="stack">
@@ -59,7 +58,7 @@ function Members({ workspace, administers }: { workspace: string; administers: b
             workspace={workspace}
             administers={administers}
             managed={managed}
-            changed={list.reload}
+            changed={() => void list.refresh()}
           />
         )}
         {!administers && <p className="card-foot tiny">An administrator changes roles and invites people.</p>}
@@ -82,13 +81,6 @@ function MemberTable({ members, workspace, administers, managed, changed }: Tabl
   const [leaving, setLeaving] = useState<Member>()
   const [said, setSaid] = useState('')
   const change = useAction<unknown>(changed)
-  const remove = useAction<{ tokens: number }>(({ tokens }) => {
-    setSaid(
-      `${nameOf(leaving!)} is no longer a member.${tokens > 0 ? ` ${counted(tokens, 'token')} that they created still ${tokens === 1 ? 'works' : 'work'}: revoke what nobody needs under Tokens.` : ''}`,
-    )
-    setLeaving(undefined)
-    changed()
-  })
   return (
     <>
       <FailureNote failure={change.failure} />
@@ -147,19 +139,23 @@ function MemberTable({ members, workspace, administers, managed, changed }: Tabl
         </table>
       </div>
       {leaving && (
-        <ConfirmDialog
+        <ActionDialog
           title={`Remove ${nameOf(leaving)}?`}
-          action="Remove"
-          busy={remove.busy !== undefined}
-          failure={remove.failure}
+          verb="Remove"
           close={() => setLeaving(undefined)}
-          act={() => remove.run('Removing…', () => api.access.removeMember(workspace, leaving.user_id))}
+          act={async () => {
+            const { tokens } = await api.access.removeMember(workspace, leaving.user_id)
+            setSaid(
+              `${nameOf(leaving)} is no longer a member.${tokens > 0 ? ` ${counted(tokens, 'token')} that they created still ${tokens === 1 ? 'works' : 'work'}: revoke what nobody needs under Tokens.` : ''}`,
+            )
+            changed()
+          }}
         >
           <p>
             They see nothing of this workspace from then on. What they did stays recorded under their name.
             Whoever is in no other workspace is signed out everywhere.
           </p>
-        </ConfirmDialog>
+        </ActionDialog>
       )}
     </>
   )
@@ -167,13 +163,15 @@ function MemberTable({ members, workspace, administers, managed, changed }: Tabl
 
 function Invitations({ workspace }: { workspace: string }) {
   const { api } = useSession()
-  const list = useLoaded(`invitations ${workspace}`, () => api.access.invitations(workspace))
+  const list = useLiveQuery(['settings', 'invitations', workspace], (own) =>
+    own.access.invitations(workspace),
+  )
   const [link, setLink] = useState<{ link: string; invitation: Invitation }>()
   const invite = useAction<{ link: string; invitation: Invitation }>((made) => {
     setLink(made)
-    list.reload()
+    void list.refresh()
   })
-  const revoke = useAction<unknown>(list.reload)
+  const revoke = useAction<unknown>(() => void list.refresh())
   return (
     <Card id="invitations" title="Invitations">
       <GrantForm

@@ -9,21 +9,28 @@ export function scopeText({ dataset, kind }: Pick<ReviewPolicy, 'dataset' | 'kin
 }
 
 /** What the rules say, a sentence each. */
-export function rulesText({ base, raise = [], keep_approvals_when_unchanged }: ReviewRules): string[] {
+export function rulesText({
+  base,
+  raise = [],
+  keep_approvals_when_unchanged,
+  trust_back_end,
+}: ReviewRules): string[] {
   const roles = base.roles?.length ? `; only approvals of the role ${base.roles.join(' or ')} count` : ''
   return [
     `A change needs ${needText(base) || 'no approval'}${roles}.`,
     ...raise.map(
       ({ name, when, ...need }) =>
-        `${name ? `${name}: ` : ''}it needs ${needText(need) || 'nothing more'} where ${whenText(when)}.`,
+        `${name ? `${name}: it` : 'It'} needs ${needText(need) || 'nothing more'} where ${whenText(when)}.`,
     ),
     ...(keep_approvals_when_unchanged
       ? ['A plan that is made again and writes the same keeps its approvals.']
       : []),
+    ...(trust_back_end ? ['Approvals that back-end code gives for members count as theirs.'] : []),
   ]
 }
 
-function needText({ approvals, groups }: { approvals?: number; groups?: readonly string[] }): string {
+/** `2 approvals and one of the group Finance`; empty: nothing. */
+export function needText({ approvals, groups }: { approvals?: number; groups?: readonly string[] }): string {
   const parts = [
     ...(approvals ? [counted(approvals, 'approval')] : []),
     ...(groups ?? []).map((group) => `one of the group ${group}`),

@@ -1,11 +1,11 @@
 import type { OwnSession } from '../api/access.ts'
+import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
-import { useLoaded } from './use-loaded.ts'
 import './settings.css'
 
 const WAYS: Record<string, string> = {
@@ -18,8 +18,8 @@ const WAYS: Record<string, string> = {
 /** Where one is signed in, and the way out of all of it. */
 export function SessionsPage() {
   const { api, signOutEverywhere } = useSession()
-  const list = useLoaded('sessions', () => api.access.sessions())
-  const end = useAction<unknown>(list.reload)
+  const list = useLiveQuery(['settings', 'sessions'], (own) => own.access.sessions())
+  const end = useAction<unknown>(() => void list.refresh())
   const endAll = useAction<unknown>(() => {})
   return (
     <SettingsFrame>

@@ -1,5 +1,7 @@
 import { useState } from 'react'
 import type { MachineToken } from '../api/access.ts'
+import { useLiveQuery } from '../live/live.tsx'
+import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
@@ -8,11 +10,9 @@ import { Person } from '../parts/person.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
 import { GrantForm } from './grant-form.tsx'
 import { Secret } from './secret.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
-import { useLoaded } from './use-loaded.ts'
 import './settings.css'
 
 type TokenRole = 'viewer' | 'operator' | 'agent'
@@ -45,17 +45,13 @@ interface Created {
 
 function Tokens({ workspace }: { workspace: string }) {
   const { api } = useSession()
-  const list = useLoaded(`tokens ${workspace}`, () => api.access.tokens(workspace))
+  const list = useLiveQuery(['settings', 'tokens', workspace], (own) => own.access.tokens(workspace))
   const [readOnly, setReadOnly] = useState(false)
   const [created, setCreated] = useState<Created>()
   const [revoking, setRevoking] = useState<MachineToken>()
   const create = useAction<Created>((made) => {
     setCreated(made)
-    list.reload()
-  })
-  const revoke = useAction<unknown>(() => {
-    setRevoking(undefined)
-    list.reload()
+    void list.refresh()
   })
   return (
     <div className="stack">
@@ -142,13 +138,14 @@ function Tokens({ workspace }: { workspace: string }) {
         )}
       </Card>
       {revoking && (
-        <ConfirmDialog
+        <ActionDialog
           title={`Revoke ${revoking.name}?`}
-          action="Revoke"
-          busy={revoke.busy !== undefined}
-          failure={revoke.failure}
+          verb="Revoke"
           close={() => setRevoking(undefined)}
-          act={() => revoke.run('Revoking…', () => api.access.revokeToken(workspace, revoking.token_id))}
+          act={async () => {
+            await api.access.revokeToken(workspace, revoking.token_id)
+            await list.refresh()
+          }}
         >
           <p>
             Whatever uses it is refused from then on. It was{' '}
@@ -161,7 +158,7 @@ function Tokens({ workspace }: { workspace: string }) {
             )}
             . This cannot be undone; a new token can be created.
           </p>
-        </ConfirmDialog>
+        </ActionDialog>
       )}
     </div>
   )

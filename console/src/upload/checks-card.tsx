@@ -26,23 +26,50 @@ export function ChecksCard({ upload }: { upload: UploadDetail }) {
       <h2 id="checks-title">Checks</h2>
       <FailureNote failure={failure} />
       {loading && <p className="muted">Loading…</p>}
-      <ul className="checks">
-        {data?.checks.map((check) => (
-          <li key={check.check} title={check.rules.map(({ rule, lines }) => `${rule} ${lines}`).join(', ')}>
-            <span>{check.title}</span>
-            <Chip tone={RESULTS[check.result].tone}>{resultText(check)}</Chip>
-            <span className="took">{check.ms === null ? '' : timeText(check.ms)}</span>
-          </li>
-        ))}
-      </ul>
+      <CheckList checks={(data?.checks ?? []).filter(isOpen)} />
       {data && (
-        <p className="tiny">
-          {data.read_ms !== null &&
-            `Read and checked line by line in ${milliseconds(data.read_ms)}; the checks without a time of their own are part of it. `}
-          {data.plan_ms !== null && `Planned in ${milliseconds(data.plan_ms)}.`}
-        </p>
+        <details>
+          <summary>{foldedText(data.checks)}</summary>
+          <CheckList checks={data.checks.filter((check) => !isOpen(check))} />
+          <p className="tiny">
+            {data.read_ms !== null &&
+              `Read and checked line by line in ${milliseconds(data.read_ms)}; the checks without a time of their own are part of it. `}
+            {data.plan_ms !== null && `Planned in ${milliseconds(data.plan_ms)}.`}
+          </p>
+        </details>
       )}
     </section>
+  )
+}
+
+/** What somebody must look at; the others are folded. */
+function isOpen({ result }: Check): boolean {
+  return result === 'failed' || result === 'warning'
+}
+
+/** `12 checks passed, 2 not run yet`. */
+function foldedText(checks: readonly Check[]): string {
+  const passed = checks.filter(({ result }) => result === 'passed').length
+  const waiting = checks.filter(({ result }) => result === 'not_run').length
+  const parts = [
+    (passed > 0 || waiting === 0) && `${counted(passed, 'check')} passed`,
+    waiting > 0 && `${count(waiting)} not run yet`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function CheckList({ checks }: { checks: readonly Check[] }) {
+  if (checks.length === 0) return null
+  return (
+    <ul className="checks">
+      {checks.map((check) => (
+        <li key={check.check} title={check.rules.map(({ rule, lines }) => `${rule} ${lines}`).join(', ')}>
+          <span>{check.title}</span>
+          <Chip tone={RESULTS[check.result].tone}>{resultText(check)}</Chip>
+          <span className="took">{check.ms === null ? '' : timeText(check.ms)}</span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

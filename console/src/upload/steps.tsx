@@ -153,6 +153,8 @@ function ApproveFact({ upload }: { upload: UploadDetail }) {
       return 'rejected'
     case 'expired':
       return 'the request expired'
+    case 'not_submitted':
+      return 'not submitted yet'
     default:
       return 'a second person'
   }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { Change } from '../api/changes.ts'
 import { ApiProblem, type Failure } from '../api/failure.ts'
 import type { UploadDetail } from '../api/upload-types.ts'
 import { ChangeHead } from '../changes/change-head.tsx'
@@ -6,8 +7,7 @@ import { CHANGE_STATES } from '../changes/change-status.ts'
 import { ReviewersCard } from '../changes/reviewers-card.tsx'
 import { RiskCard } from '../changes/risk-card.tsx'
 import { useChange } from '../changes/use-change.ts'
-import { Lost } from '../frame/page-head.tsx'
-import { useSystem } from '../live/system.tsx'
+import type { LiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -32,11 +32,16 @@ import './upload.css'
 export function UploadPage({ params }: { params: Readonly<Record<string, string>> }) {
   const live = useUpload(params.id ?? '')
   const { upload, failure } = live
+  const change = useChange(upload?.workspace_id ?? null, upload?.change ?? null)
+  // Not before both are there: the heading would be another one a moment later.
+  const [begun, setBegun] = useState(false)
+  if (!begun && upload && (upload.change === null || change.data || change.failure)) setBegun(true)
+  const title = change.data ? `${change.data.title} #${change.data.number}` : upload?.file_name
   useEffect(() => {
-    if (upload) document.title = `${upload.file_name} · Stagedoor`
-  }, [upload])
+    if (title) document.title = `${title} · Stagedoor`
+  }, [title])
 
-  if (upload !== undefined) return <Loaded live={live} upload={upload} />
+  if (upload !== undefined && begun) return <Loaded live={live} upload={upload} change={change} />
   return (
     <>
       <div className="page-head">
@@ -69,14 +74,19 @@ function NotLoaded({ failure }: { failure: Failure }) {
   )
 }
 
-function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
+interface LoadedProps {
+  readonly live: LiveUpload
+  readonly upload: UploadDetail
+  readonly change: LiveQuery<Change>
+}
+
+function Loaded({ live, upload, change }: LoadedProps) {
   const { dataset, loaded } = useDataset(upload)
   const stale = useStale(upload)
   const [toFirst, setToFirst] = useState(0)
   const [toSave, setToSave] = useState(false)
   const [, setTab] = useParameter('tab')
   const readable = upload.line_count !== null && upload.status !== 'reading'
-  const change = useChange(upload.workspace_id, upload.change)
   const isSentBack = change.data?.status === 'changes_requested'
   const state: State =
     stale.plan !== undefined
@@ -87,11 +97,22 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   const again = () => void change.refresh()
   return (
     <>
-      <Head upload={upload} state={state} />
+      <ChangeHead
+        change={change.data}
+        name={upload.file_name}
+        chips={<Chip tone={state.tone}>{standingWord(state, upload)}</Chip>}
+        facts={
+          <Facts
+            upload={upload}
+            isTitle={change.data === undefined || change.data.title === upload.file_name}
+          />
+        }
+        changed={again}
+      />
+      <FailureNote failure={change.failure} />
       <Steps upload={upload} progress={live.progress} stale={stale.plan !== undefined} />
       <div className="upload-columns">
         <div className="stack">
-          {change.data && <ChangeHead change={change.data} changed={again} />}
           <PromotionFailed upload={upload} />
           {readable && <HowRead upload={upload.upload_id} />}
           {stale.plan && <StaleCard plan={stale.plan} />}
@@ -122,6 +143,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
             loaded={loaded && stale.known}
             stale={stale}
             isSentBack={isSentBack}
+            answer={() => setTab('conversation')}
             correct={() => {
               setTab('problems')
               setToFirst(toFirst + 1)
@@ -143,22 +165,18 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   )
 }
 
-function Head({ upload, state }: { upload: UploadDetail; state: State }) {
-  const { lost, at } = useSystem()
-  return (
-    <div className="page-head upload-head">
-      <h1>
-        {upload.file_name} <Chip tone={state.tone}>{state.word}</Chip>
-      </h1>
-      <div role="status">{lost && <Lost at={at} />}</div>
-      {!lost && <Facts upload={upload} />}
-    </div>
-  )
+/** While several approvals are needed: how many there are. */
+function standingWord({ word }: State, { status, review_status, review }: UploadDetail): string {
+  const isCounted =
+    status === 'planned' && review_status === 'pending' && review !== null && review.approvals > 1
+  return isCounted ? `${word} · ${review.counted} of ${review.approvals}` : word
 }
 
-function Facts({ upload }: { upload: UploadDetail }) {
+/** `isTitle`: the page is called by the name of the file already. */
+function Facts({ upload, isTitle }: { upload: UploadDetail; isTitle: boolean }) {
   return (
-    <p>
+    <>
+      {!isTitle && `${upload.file_name} → `}
       {sourceText(upload.dataset_title, upload.platform)}
       {upload.client_name !== null && ` · client ${upload.client_name}`}
       {upload.line_count !== null && ` · ${counted(upload.line_count, 'line')}`}
@@ -166,6 +184,6 @@ function Facts({ upload }: { upload: UploadDetail }) {
       {bytes(Number(upload.byte_len))} · uploaded by <Person id={upload.uploaded_by} />
       {upload.uploaded_via !== null && ` (${upload.uploaded_via})`} <Ago at={upload.created_at} /> ·{' '}
       <code title={upload.file_hash}>sha256 {shortHash(upload.file_hash)} …</code>
-    </p>
+    </>
   )
 }

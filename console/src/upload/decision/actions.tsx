@@ -43,6 +43,10 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
     ({ item_id, required, ticked_at }) => required && ticked_at === null && !ticked.includes(item_id),
   )
 
+  const rows = counted(written(upload.plan_totals).rows, 'row')
+  /** Approvals that are missing besides one's own. */
+  const others = Math.max(0, (upload.review?.missing.approvals ?? 0) - 1)
+
   // Whoever may not undo sees what an undo would do, and asks somebody who may.
   const asksForUndo =
     status === 'promoted' &&
@@ -116,13 +120,26 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
           () => doing.run('Submitting', () => api.uploads.submit(id, digest)),
           upload.uploaded_by === me.actor || review_status === 'not_submitted',
         )}
-      {pending && may.approve.allowed && button('Approve and promote', toApprove, approveAndPromote, true)}
-      {pending && may.approve.allowed && button('Approve only', { allowed: ticks.allowed }, approve)}
+      {pending &&
+        may.approve.allowed &&
+        others === 0 &&
+        button(`Approve and promote ${rows}`, toApprove, approveAndPromote, true)}
+      {pending &&
+        may.approve.allowed &&
+        others === 0 &&
+        button('Approve only', { allowed: ticks.allowed }, approve)}
+      {pending && may.approve.allowed && others > 0 && button('Approve', toApprove, approve, true)}
+      {pending && may.approve.allowed && others > 0 && (
+        <p className="tiny">
+          {counted(others, 'more approval is', 'more approvals are')} needed after yours before it can be
+          promoted.
+        </p>
+      )}
       {planned &&
         review_status === 'pending' &&
         may.reject.allowed &&
         button('Reject with a reason…', may.reject, () => setAsking('reject'))}
-      {toPromote && button('Promote', may.promote, promote, true)}
+      {toPromote && button(`Promote ${rows}`, may.promote, promote, true)}
       {status === 'promoted' &&
         (may.undo.allowed || !asksForUndo) &&
         button('Undo…', may.undo, () => setAsking('undo'))}

@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import { ApiProblem } from '../../api/failure.ts'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { Person } from '../../parts/person.tsx'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { type Action, useAction } from '../../parts/use-action.ts'
@@ -23,6 +24,8 @@ interface Props {
   readonly stale: Stale
   /** A reviewer requested changes. */
   readonly isSentBack: boolean
+  /** Leads to the conversation. */
+  answer(): void
   /** Leads to the first invalid cell. */
   correct(): void
   /** Saves what was typed; `saving` until that is done. */
@@ -40,6 +43,7 @@ export function DecisionCard({
   loaded,
   stale,
   isSentBack,
+  answer,
   correct,
   save,
   saving,
@@ -72,19 +76,14 @@ export function DecisionCard({
     <aside className="card decision" aria-labelledby="decision-title">
       <h2 id="decision-title">Your decision</h2>
       <p className="happens">{statusText(upload, dataset, stale.plan?.total)}</p>
-      {waits && isSentBack && (
-        <p className="aside-note is-bad">
-          <b>A reviewer requested changes.</b> Read why under Conversation. Answer there, or correct the lines
-          and submit them again; whoever requested the changes then approves, or withdraws the request.
-        </p>
-      )}
+      {waits && isSentBack && <SentBack isReviewer={upload.may.approve.allowed} answer={answer} />}
       {waits && !isSentBack && !upload.may.approve.allowed && (
         <p className="aside-note">
           <b>Waiting for a reviewer.</b>{' '}
           {reviews ? upload.may.approve.why : 'There is nothing for you to do until then.'}
         </p>
       )}
-      {waits && upload.may.approve.allowed && (
+      {waits && !isSentBack && upload.may.approve.allowed && (
         <p className="aside-note">
           You approve exactly this plan. If production or the lines change before promotion, the plan must be
           made again.
@@ -119,5 +118,25 @@ export function DecisionCard({
       <Busy words={busy} />
       <RefusalNote failure={failure} />
     </aside>
+  )
+}
+
+/** Whoever asked for changes reads what ends that; the others what is asked of them, and the way there. */
+function SentBack({ isReviewer, answer }: { isReviewer: boolean; answer(): void }) {
+  if (isReviewer)
+    return (
+      <p className="aside-note is-bad">
+        <b>A reviewer requested changes.</b> It waits for its author, who answers in the conversation or
+        corrects the lines. Whoever requested the changes then approves, or withdraws the request.
+      </p>
+    )
+  return (
+    <>
+      <p className="aside-note is-bad">
+        <b>A reviewer requested changes.</b> Read why under Conversation. Answer there, or correct the lines
+        and submit them again; whoever requested the changes then approves, or withdraws the request.
+      </p>
+      <ActionButton text="Read and answer what is asked for" allowed busy={false} act={answer} next />
+    </>
   )
 }

@@ -1,5 +1,5 @@
 import type { PlanRow, Reading } from '../../api/upload-types.ts'
-import type { Column } from '../../grid/grid.tsx'
+import type { Column, GridNotes } from '../../grid/grid.tsx'
 import type { Pages } from '../../grid/use-pages.ts'
 import { count } from '../../parts/format.ts'
 import { OldNew } from '../../parts/old-new.tsx'
@@ -78,7 +78,11 @@ const ACTION: Column<PlanRow> = {
 }
 
 /** On a phone: what it is, and below it what changes, so that the change itself is in sight. */
-export function phoneColumns({ names, changed }: Found, reading: Reading | null): Column<PlanRow>[] {
+export function phoneColumns(
+  { names, changed }: Found,
+  reading: Reading | null,
+  notes: GridNotes<PlanRow> | undefined,
+): Column<PlanRow>[] {
   const fields = reading?.layout.fields ?? []
   const money = moneyIn(reading)
   return [
@@ -105,7 +109,8 @@ export function phoneColumns({ names, changed }: Found, reading: Reading | null)
             .map((name) => (
               <span key={name} className={changed.has(name) ? 'is-change' : undefined}>
                 <span className="tiny">{name}</span>{' '}
-                <Change row={row} column={name} decimals={money.get(name)} />
+                <Change row={row} column={name} decimals={money.get(name)} />{' '}
+                {notes?.mark(row, `column-${name}`, true)}
               </span>
             ))}
         </span>
@@ -166,6 +171,11 @@ export function planColumns(
           ],
     ),
   ]
+}
+
+/** The column of the data that a column of the grid shows; null: the row itself; undefined: neither. */
+export function dataColumn(id: string): string | null | undefined {
+  return id === 'line' ? null : /^(?:column|before|after)-(.*)$/s.exec(id)?.[1]
 }
 
 /** A link to this very row, to send to somebody. A row that the file lacks has no line. */

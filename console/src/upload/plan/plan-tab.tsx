@@ -1,7 +1,7 @@
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Change } from '../../api/changes.ts'
-import type { Dataset, StalePlan, UploadDetail } from '../../api/upload-types.ts'
-import { RowThreads } from '../../changes/row-threads.tsx'
+import type { Dataset, PlanRow, StalePlan, UploadDetail } from '../../api/upload-types.ts'
+import { type RowPlace, useRowNotes } from '../../changes/row-notes.tsx'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
 import { count, counted, shortHash } from '../../parts/format.ts'
@@ -10,7 +10,7 @@ import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
 import { ConflictGrid } from './conflict-grid.tsx'
 import { ControlTotals } from './control-totals.tsx'
-import { columnsIn, phoneColumns, planColumns } from './plan-columns.tsx'
+import { columnsIn, dataColumn, phoneColumns, planColumns } from './plan-columns.tsx'
 import { PlanFilters } from './plan-filters.tsx'
 import { PlanSummary } from './plan-summary.tsx'
 import { type PlanSpecial, usePlanView } from './plan-view.ts'
@@ -18,6 +18,7 @@ import { type Since, useSince } from './use-since.ts'
 import { useViewed } from './viewed.ts'
 
 const PAGE = 200
+const NO_COLUMNS: readonly string[] = []
 
 /** With the library that draws it: loaded when somebody looks at a column of figures. */
 const Distribution = lazy(() => import('./distribution.tsx'))
@@ -82,18 +83,20 @@ function Planned({ upload, change, dataset, stale }: Props) {
   const fields = reading?.layout.fields
   const found = useMemo(() => columnsIn(pages, fields ?? []), [pages, fields])
   // A narrower view shows fewer columns, but those of the wider one can still be chosen.
-  const [offered, setOffered] = useState<Record<string, string[]>>({})
+  const [offered, setOffered] = useState<Record<string, readonly string[]>>({})
   const [figures, setFigures] = useState(found.figures)
   if ([...found.figures].some((name) => !figures.has(name)))
     setFigures(new Set([...figures, ...found.figures]))
-  const known = offered[row_type ?? ''] ?? []
+  const known = offered[row_type ?? ''] ?? NO_COLUMNS
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
   const mixed = action === undefined || line !== undefined || approved !== undefined
   const phone = useNarrow(560)
+  const { notes, said } = useRowNotes(change, { placeOf, columnOf: dataColumn, columns: known, line })
+  const marked = phone ? notes : undefined
   const columns = useMemo(
-    () => (phone ? phoneColumns(found, reading) : planColumns(found, reading, { mixed, isSplit })),
-    [found, reading, mixed, isSplit, phone],
+    () => (phone ? phoneColumns(found, reading, marked) : planColumns(found, reading, { mixed, isSplit })),
+    [found, reading, mixed, isSplit, phone, marked],
   )
 
   return (
@@ -133,9 +136,9 @@ function Planned({ upload, change, dataset, stale }: Props) {
       {row_type !== undefined && column !== undefined && figures.has(column) && (
         <DistributionOf key={`${row_type} ${column}`} upload={id} rowType={row_type} column={column} />
       )}
-      {line !== undefined && row_type !== undefined && change !== undefined && (
-        <RowThreads change={change} rowType={row_type} line={line} columns={known} />
-      )}
+      <p className="unseen" role="status">
+        {said}
+      </p>
       {special === 'conflicts' || special === 'moved' ? (
         <ConflictGrid upload={upload} onlyConflicts={special === 'conflicts'} />
       ) : (
@@ -146,6 +149,7 @@ function Planned({ upload, change, dataset, stale }: Props) {
           rowHeight={phone ? 96 : 48}
           measured={phone}
           empty={<p>No rows match these filters.</p>}
+          notes={notes}
           toneOf={(row) =>
             `${phone ? 'is-tall' : ''} ${row.action === 'unchanged' || row.action === 'skipped' ? 'is-quiet' : ''}`
           }
@@ -153,6 +157,10 @@ function Planned({ upload, change, dataset, stale }: Props) {
       )}
     </>
   )
+}
+
+function placeOf({ row_type, row_number }: PlanRow): RowPlace {
+  return { row_type, line: row_number }
 }
 
 /** What can be shown beside the rows of the plan, the most pressing first. */

@@ -1,5 +1,5 @@
 import type { KeyboardEvent } from 'react'
-import { isBlock } from '../rows/block.ts'
+import { isBlock } from '../repair/block.ts'
 
 interface Props {
   readonly label: string

@@ -4,7 +4,7 @@ import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { type Drafts, useDraftCount, useHistory } from '../problems/drafts.ts'
 import type { RefusedLine } from '../problems/use-repairs.ts'
-import { MAX_CELLS } from './block.ts'
+import { MAX_CELLS } from '../repair/block.ts'
 import './rows.css'
 
 interface Props {

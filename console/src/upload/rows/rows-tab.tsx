@@ -11,13 +11,13 @@ import { useSession } from '../../session/session.tsx'
 import { type CellEdit, useDrafts } from '../problems/drafts.ts'
 import { RepairNote } from '../problems/repair-note.tsx'
 import { type Correction, useRepairs } from '../problems/use-repairs.ts'
-import { type GridColumn, isBlock } from './block.ts'
-import { CorrectionsDialog } from './corrections-dialog.tsx'
+import { type GridColumn, isBlock } from '../repair/block.ts'
+import { CorrectionsDialog } from '../repair/corrections-dialog.tsx'
+import { PasteDialog, type PasteStart } from '../repair/paste-dialog.tsx'
+import { ReplaceDialog, type ReplaceStart } from '../repair/replace-dialog.tsx'
 import { EditBar, editKeys } from './edit-bar.tsx'
 import { EditedCell, type OpenCell, RowsEditing } from './edited-cell.tsx'
 import { ProblemFilters, useProblemKinds } from './line-filters.tsx'
-import { PasteDialog, type PasteStart } from './paste-dialog.tsx'
-import { ReplaceDialog, type ReplaceStart } from './replace-dialog.tsx'
 
 const PAGE = 500
 
