@@ -189,6 +189,7 @@ function replicaMetrics(registers: Registry[]): ReplicaHooks {
     labelNames: ['answer'],
     registers,
   })
+  for (const answer of ['replica', 'behind', 'broken', 'refused']) reads.inc({ answer }, 0)
   const lag = new Gauge({
     name: 'stagedoor_replica_lag_seconds',
     help: 'How far the replica of this process is behind the primary',

@@ -81,7 +81,10 @@ export class ReadReplica {
     } catch (error) {
       if (error instanceof Behind) return onPrimary('behind')
       const why = whyNotReplica(error)
-      if (why === undefined) throw error
+      if (why === undefined) {
+        hooks?.onRead?.('replica')
+        throw error
+      }
       // Until the next probe: requests must not wait for a server that is away.
       if (why === 'broken') this.trouble = (error as Error).message
       return onPrimary(why)

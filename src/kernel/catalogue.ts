@@ -425,7 +425,7 @@ export const CATALOGUE = {
     exit: 3,
     retryable: false,
     message: 'The server on {host} (process {pid}) uses another token secret on this database',
-    hint: 'All servers of a database have the same STAGEDOOR_JWT_SECRET, or the same identity provider and none. To change it without a pause: docs/guides/operations.md, "Change the token secret". If that server was killed, it counts for 20 seconds more.',
+    hint: 'All servers of a database have the same STAGEDOOR_JWT_SECRET, or the same identity provider and none. To change it without a pause: docs/guides/several-servers.md, "Change the token secret". If that server was killed, it counts for 20 seconds more.',
   },
   permission_denied: {
     sqlstates: ['42501', '25006'],
