@@ -30,6 +30,13 @@ export const PROGRAMS = [
     find: () => onPath(['pgbouncer']) ?? executable('/usr/sbin/pgbouncer'),
   },
   {
+    program: 'haproxy',
+    env: 'HAPROXY_PATH',
+    debianPackage: 'haproxy',
+    suites: ['test/http/haproxy'],
+    find: () => onPath(['haproxy']) ?? executable('/usr/sbin/haproxy'),
+  },
+  {
     program: 'swift-proxy-server',
     env: 'SWIFT_PROXY_PATH',
     debianPackage: 'swift-proxy swift-account swift-container swift-object memcached',

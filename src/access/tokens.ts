@@ -26,8 +26,12 @@ export interface TokenVerifier {
 export function createTokenVerifier(
   config: Pick<Config, 'jwksUrl' | 'jwtIssuer' | 'jwtAudience'>,
   jwtSecret: string | undefined,
+  /** Accepted, too, while the secret is changed. */
+  otherSecret?: string | undefined,
 ): TokenVerifier {
-  const secret = jwtSecret === undefined ? undefined : new TextEncoder().encode(jwtSecret)
+  const [secret, other] = [jwtSecret, otherSecret].map((text) =>
+    text === undefined ? undefined : new TextEncoder().encode(text),
+  )
   const remote = config.jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(config.jwksUrl))
   const key: JWTVerifyGetKey = (header, token) => {
     // The algorithm chooses the key, and each key takes its own algorithms only.
@@ -45,7 +49,10 @@ export function createTokenVerifier(
   return {
     async verify(token) {
       try {
-        const { payload } = await jwtVerify(token, key, options)
+        const { payload } = await jwtVerify(token, key, options).catch((error) => {
+          if (!other || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+          return jwtVerify(token, other, { ...options, algorithms: ['HS256'] })
+        })
         return principal(payload)
       } catch (error) {
         if (error instanceof StagedoorError) throw error

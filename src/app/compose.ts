@@ -43,6 +43,8 @@ import type { SearchWorker } from '../search/worker.ts'
 import { ORPHANS, stagingTasks, TRASH } from '../staging/maintenance.ts'
 import type { Metrics } from './metrics.ts'
 import { createPlaybookRuntime } from './playbook-runtime.ts'
+import { type ProcessRole, type RegisteredProcess, registerProcess } from './processes.ts'
+import { ReadReplica } from './replica.ts'
 import { createSearch } from './search.ts'
 import { blobProof, openStores, resultPlaces, type Stores, type StoreWatch, watchStores } from './stores.ts'
 
@@ -68,12 +70,16 @@ export interface ComposeOptions {
   readonly roles: Roles
   readonly log: Logger
   /** Counts what the parts of this process do. */
-  readonly metrics?: Pick<Metrics, 'worker' | 'engine' | 'search' | 'onPass'>
+  readonly metrics?: Pick<Metrics, 'worker' | 'engine' | 'search' | 'replica' | 'onPass'>
+  /** The registration of this process, where another composition of it has one. */
+  readonly process?: RegisteredProcess | undefined
   /** Installs `crash` for exceptions that nobody handled, before the first part starts. Returns what uninstalls it. */
   readonly onCrash?: (crash: (error: unknown) => Promise<unknown>) => () => Promise<void>
 }
 
 export interface Composition {
+  /** This process in the registry of the database. */
+  readonly process: RegisteredProcess
   /** Only with the role `api`. */
   readonly api: ApiResources | undefined
   /** Only with the role `jobs`. */
@@ -93,6 +99,8 @@ export interface Composition {
 export interface ApiResources {
   /** Logged in as stagedoor_api: runs requests under the caller's role. */
   readonly requests: Pool
+  /** Where reads may go besides; undefined without DATABASE_READ_URL. */
+  readonly replica: ReadReplica | undefined
   /** As dot_executor: asks the database how it is. */
   readonly health: Pool
   readonly ingest: PipelineDeps
@@ -120,7 +128,7 @@ const MAX_PROJECTION_LAG_MS = 30_000
 export async function compose(
   config: Config,
   database: Database,
-  { roles, log, metrics, onCrash }: ComposeOptions,
+  { roles, log, metrics, onCrash, process }: ComposeOptions,
 ): Promise<Composition> {
   const closers: Closer[] = []
   const stores = openStores(config)
@@ -129,6 +137,9 @@ export async function compose(
   const parts: Parts = {}
   let stopped: Promise<void> | undefined
   const composition: Composition = {
+    get process() {
+      return parts.process!
+    },
     get api() {
       return parts.api
     },
@@ -146,16 +157,17 @@ export async function compose(
       await Promise.all([parts.worker?.crash(error), parts.playbooks?.engine.crash(error)])
     },
     stop() {
-      stopped ??= closeAll(context)
+      stopped ??= stopParts(context, parts)
       return stopped
     },
   }
   try {
     await refuseTransactionPooler(database.workerUrl)
+    parts.process = await register(context, roles, process)
     if (onCrash) closers.push(onCrash(composition.crash))
     parts.stores = await watchSharedStores(context)
     const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
-    if (roles.api) parts.api = openApi(context, search!)
+    if (roles.api) parts.api = openApi(context, search!, metrics)
     if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
     if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)
     if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, parts, roles.api === true)
@@ -201,6 +213,7 @@ interface Context {
 }
 
 interface Parts {
+  process?: RegisteredProcess
   stores?: StoreWatch | undefined
   api?: ApiResources
   worker?: Worker
@@ -234,6 +247,44 @@ function healthOf({
   ]
 }
 
+/** First, so that servers whose tokens differ never work side by side. A process that is stopping says so, and leaves when the rest has stopped. */
+async function register(
+  { config, database, log, closers }: Context,
+  roles: Roles,
+  joined: RegisteredProcess | undefined,
+): Promise<RegisteredProcess> {
+  if (joined) {
+    closers.push(await joined.join(rolesOf(roles)))
+    return joined
+  }
+  const process = await registerProcess({
+    url: database.workerUrl,
+    roles: rolesOf(roles),
+    ...(roles.api && { tokens: { signing: database.jwtSecret, other: config.jwtSecretOther } }),
+    log,
+  })
+  closers.push(() => process.leave())
+  return process
+}
+
+function rolesOf({ api, jobs, dispatcher, playbooks, search, maintenance }: Roles): ProcessRole[] {
+  const taken: Record<ProcessRole, boolean> = {
+    server: api === true,
+    worker: jobs !== undefined,
+    engine: playbooks !== undefined,
+    dispatcher: dispatcher === true,
+    search: search !== undefined,
+    maintenance: maintenance !== false,
+  }
+  return (Object.keys(taken) as ProcessRole[]).filter((role) => taken[role])
+}
+
+async function stopParts(context: Context, { process, maintenance }: Parts): Promise<void> {
+  // Not that of another composition, which goes on.
+  if (maintenance) await process?.drain()
+  await closeAll(context)
+}
+
 /** In reverse order. What cannot be closed does not keep the others open. */
 async function closeAll({ closers, log }: Context): Promise<void> {
   for (const close of closers.splice(0).reverse())
@@ -259,15 +310,12 @@ function openSearch(context: Context, max: number): Search {
 }
 
 /** Readers and searches have pools of their own: a file that is being read holds its session for as long as it takes. */
-function openApi(context: Context, search: Search): ApiResources {
+function openApi(context: Context, search: Search, metrics: Hooks): ApiResources {
   const { config, database, closers, stores } = context
+  const requests = openRequestPool(context, database.apiUrl, 'api')
   const resources = {
-    requests: openPool(context, database.apiUrl, {
-      max: config.poolSize,
-      purpose: 'api',
-      setting: 'STAGEDOOR_POOL_SIZE',
-      statementTimeoutMs: API_TIMEOUT_MS,
-    }),
+    requests,
+    replica: openReplica(context, requests, metrics),
     health: openWorkerPool(context, { max: HEALTH_SESSIONS, purpose: 'health' }),
     ingest: {
       pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
@@ -279,6 +327,24 @@ function openApi(context: Context, search: Search): ApiResources {
   }
   closers.push(retainDuck(spoolFolder(config.home)))
   return resources
+}
+
+function openRequestPool(context: Context, url: string, purpose: string): Pool {
+  return openPool(context, url, {
+    max: context.config.poolSize,
+    purpose,
+    setting: 'STAGEDOOR_POOL_SIZE',
+    statementTimeoutMs: API_TIMEOUT_MS,
+  })
+}
+
+function openReplica(context: Context, primary: Pool, metrics: Hooks): ReadReplica | undefined {
+  const { config, log, closers } = context
+  if (config.databaseReadUrl === undefined) return undefined
+  const pool = openRequestPool(context, config.databaseReadUrl, 'replica')
+  const replica = new ReadReplica({ pool, primary, log, ...(metrics && { hooks: metrics.replica }) })
+  closers.push(() => replica.stop())
+  return replica
 }
 
 /** Nothing to watch where all bytes are files of this machine. */
@@ -333,6 +399,7 @@ function runDispatcher(context: Context, metrics: Hooks): Dispatcher {
 function runMaintenance(context: Context, parts: Parts, servesApi: boolean): Maintenance {
   const pool = openWorkerPool(context, { max: MAINTENANCE_SESSIONS, purpose: 'maintenance' })
   announceOtherHistory(pool, context.log)
+  parts.process?.beat(pool)
   const maintenance = startMaintenance(pool, maintenanceTasks(context, parts, pool, servesApi), context.log)
   context.closers.push(() => maintenance.stop())
   return maintenance

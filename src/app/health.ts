@@ -11,6 +11,11 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
     'Look at Search for what could not be indexed, and at the log of this process.',
   ],
   database: ['Database', 'Look whether PostgreSQL runs and takes connections: `stagedoor doctor`.'],
+  draining: ['Drain', 'Nothing: the server was told to stop, and ends when what is open is answered.'],
+  replica: [
+    'Replica',
+    'Look whether the standby of DATABASE_READ_URL runs and receives the log: `select * from pg_stat_replication` on the primary. Until then the primary answers.',
+  ],
   migrations: ['Schema of the database', 'Apply what is missing: `stagedoor migrate`.'],
   event_partitions: ['Room for events', PARTITIONS_REMEDY],
   job_partitions: ['Room for the job history', PARTITIONS_REMEDY],

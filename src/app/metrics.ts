@@ -8,6 +8,8 @@ import type { KindStatistics } from '../jobs/queue.ts'
 import type { WorkerHooks } from '../jobs/worker-types.ts'
 import type { ProjectionHooks } from '../search/projection.ts'
 import type { SearchStatus } from '../search/status.ts'
+import type { Process } from './processes.ts'
+import type { ReplicaHooks } from './replica.ts'
 
 /** Counts what executors do over HTTP. */
 export interface ExecutorHooks {
@@ -17,6 +19,7 @@ export interface ExecutorHooks {
 }
 
 interface DatabaseMetrics {
+  readonly processes: readonly Process[]
   readonly queue: readonly KindStatistics[]
   readonly readers: readonly ReaderLag[]
   readonly issues: readonly { severity: string; open: number }[]
@@ -33,6 +36,8 @@ export interface Metrics {
   readonly engine: EngineHooks
   /** For the search worker of this process. */
   readonly search: ProjectionHooks
+  /** For reads that a replica may answer. */
+  readonly replica: ReplicaHooks
   /** For the dispatcher of this process. */
   onPass(pass: Pass): void
   /** The text of a scrape. */
@@ -89,6 +94,7 @@ export function createMetrics(): Metrics {
   const renderJobs = databaseGauges([database])
   const renderExecutions = executionGauges([database])
   const renderSearch = searchGauges([database])
+  const renderProcesses = processGauges([database])
   const overHttp = (outcome: string) => (jobs: number) =>
     ended.inc({ by: 'executor', kind: '', outcome }, jobs)
   return {
@@ -110,6 +116,7 @@ export function createMetrics(): Metrics {
     },
     engine: engineMetrics(registers),
     search: projectionMetrics(registers),
+    replica: replicaMetrics(registers),
     onPass(pass) {
       for (const [what, count] of Object.entries(pass)) dispatched.inc({ what }, count)
     },
@@ -117,6 +124,7 @@ export function createMetrics(): Metrics {
       renderJobs(now)
       renderExecutions(now.executions)
       renderSearch(now.search)
+      renderProcesses(now.processes)
       return `${await registry.metrics()}\n${await database.metrics()}`
     },
     renderOwn: () => registry.metrics(),
@@ -156,6 +164,40 @@ function databaseGauges(registers: Registry[]): (now: DatabaseMetrics) => void {
     }
     dispatch.set(now.readers.find(({ reader }) => reader === 'consumers')?.lag_s ?? 0)
     for (const { severity, open } of now.issues) issues.set({ severity }, open)
+  }
+}
+
+function processGauges(registers: Registry[]): (processes: readonly Process[]) => void {
+  const gauge = new Gauge({
+    name: 'stagedoor_processes',
+    help: 'Processes on this database by role, version and state: alive, draining, or silent for more than 20 s',
+    labelNames: ['role', 'version', 'state'],
+    registers,
+  })
+  return (processes) => {
+    gauge.reset()
+    for (const { roles, version, is_alive, draining_at } of processes)
+      for (const role of roles)
+        gauge.inc({ role, version, state: !is_alive ? 'silent' : draining_at ? 'draining' : 'alive' })
+  }
+}
+
+function replicaMetrics(registers: Registry[]): ReplicaHooks {
+  const reads = new Counter({
+    name: 'stagedoor_replica_reads_total',
+    help: 'Reads that a replica may answer: by the replica, or by the primary because the replica was behind, broken, or refused',
+    labelNames: ['answer'],
+    registers,
+  })
+  for (const answer of ['replica', 'behind', 'broken', 'refused']) reads.inc({ answer }, 0)
+  const lag = new Gauge({
+    name: 'stagedoor_replica_lag_seconds',
+    help: 'How far the replica of this process is behind the primary',
+    registers,
+  })
+  return {
+    onRead: (answer) => reads.inc({ answer }),
+    onLag: (ms) => lag.set(ms / 1000),
   }
 }
 

@@ -65,9 +65,14 @@ export function libraryWork(config: Config, database: Database): LibraryWork {
     const log = given ?? pino({ level: 'silent' })
     const maintained = await maintenance.acquire(log)
     try {
-      const composition = await compose(config, database, { log, roles: { ...roles, maintenance: false } })
+      const composition = await compose(config, database, {
+        log,
+        roles: { ...roles, maintenance: false },
+        process: maintained.process,
+      })
       let stopped: Promise<void> | undefined
       const part: Composition = {
+        process: maintained.process,
         api: undefined,
         worker: composition.worker,
         engine: composition.engine,

@@ -21,7 +21,7 @@ export const healthCommand = () =>
     .examples(
       `  $ stagedoor health --storage
 
-What the process of \`stagedoor start\` itself says is at /api/ready. Workers: \`stagedoor job workers\`; engines:
+What the process of \`stagedoor start\` itself says is at /api/ready. Processes: \`stagedoor process list\`; workers: \`stagedoor job workers\`; engines:
 \`stagedoor execution engines\`; what needs a person: \`stagedoor issue list\`. Exits with 4 when a check fails.`,
     )
     .run(

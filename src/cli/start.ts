@@ -55,7 +55,9 @@ and registers the dataset ads with one client, Northwind. Then it loads the demo
 execution, units and a dead letter, made through the API by the members. It is loaded once; what you change or delete of it stays so.
 To be rid of it, stop, delete the data folder (STAGEDOOR_HOME), and start with --no-demo.
 With DATABASE_URL: connects only. It never migrates or opens a gate, and loads data only with --demo; if the database is not ready it
-says so, with the next command. Ctrl-C stops everything cleanly.`,
+says so, with the next command. Several servers may run on one database with the same STAGEDOOR_JWT_SECRET: \`stagedoor process list\`.
+Ctrl-C stops everything cleanly. Where another server runs, this one first answers 503 at /api/ready for STAGEDOOR_DRAIN_SECONDS (5) and
+serves on, so that a load balancer leaves it.`,
     )
     .run(
       async ({ options, output, config, database: open }) => {
@@ -92,6 +94,7 @@ says so, with the next command. Ctrl-C stops everything cleanly.`,
           if (demo?.loads) loading = startDemo({ config, database, url, output, log })
           await untilStoppedOrLost(stopped, database)
           output.note(pc.dim('\n  stopping…'))
+          await serving.drain()
         } finally {
           await loading?.stop()
           await serving?.stop()

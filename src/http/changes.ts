@@ -88,6 +88,7 @@ export const changeRoutes = routes('changes', (api) => {
 function readRoutes(api: Routes): void {
   api.get('/', {
     operationId: 'listChanges',
+    replica: true,
     summary: 'Changes that you may see, newest first; without their descriptions',
     query: {
       ...inWorkspace,
@@ -131,6 +132,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:change', {
     operationId: 'getChange',
+    replica: true,
     summary: 'One change: title, description, status, reviewers, and what you may do with it',
     params: ofChange,
     query: inWorkspace,
@@ -140,6 +142,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:change/history', {
     operationId: 'listChangeHistory',
+    replica: true,
     summary: 'What happened to a change, oldest first',
     params: ofChange,
     query: {
@@ -213,6 +216,7 @@ function editRoutes(api: Routes): void {
 function commentRoutes(api: Routes): void {
   api.get('/:change/comments', {
     operationId: 'listChangeComments',
+    replica: true,
     summary: 'The conversation of a change, oldest first; thread_id says what belongs together',
     params: ofChange,
     query: {
@@ -286,6 +290,7 @@ function commentRoutes(api: Routes): void {
 
   api.get('/:change/comments/:id/edits', {
     operationId: 'listCommentEdits',
+    replica: true,
     summary: 'What a comment said before it was edited, oldest first',
     params: ofComment,
     query: inWorkspace,
@@ -327,6 +332,7 @@ const answersStanding = { answer: ReviewStanding, problems: [403, 404, 409] } as
 function reviewRoutes(api: Routes): void {
   api.get('/:change/reviews', {
     operationId: 'listChangeReviews',
+    replica: true,
     summary: 'What a change needs, which rules of the policy ask for it, who reviewed, and what is missing',
     params: ofChange,
     query: inWorkspace,

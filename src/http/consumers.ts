@@ -17,6 +17,7 @@ const problems = [403, 404, 409] as const
 export const consumerRoutes = routes('consumers', (api) => {
   api.get('/', {
     operationId: 'listConsumers',
+    replica: true,
     summary: 'Consumers of your workspaces and of all, and the state of each',
     description: 'Registered by an administrator of the database: `stagedoor consumer register`.',
     answer: Type.Object({ consumers: Type.Array(Consumer) }),
@@ -26,6 +27,7 @@ export const consumerRoutes = routes('consumers', (api) => {
 
   api.get('/:id', {
     operationId: 'getConsumer',
+    replica: true,
     summary: 'One consumer',
     params,
     answer: Consumer,
@@ -35,6 +37,7 @@ export const consumerRoutes = routes('consumers', (api) => {
 
   api.get('/:id/evidence', {
     operationId: 'listConsumerEvidence',
+    replica: true,
     summary: 'The jobs that a consumer in dry run would have made, newest first',
     params,
     query,
@@ -49,6 +52,7 @@ export const consumerRoutes = routes('consumers', (api) => {
 
   api.get('/:id/undelivered', {
     operationId: 'listUndelivered',
+    replica: true,
     summary:
       'Events of which a consumer made no job: failed, too deep, or deferred by its rate; newest first',
     params,

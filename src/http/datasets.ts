@@ -21,6 +21,7 @@ export function datasetRoutes({ ingest }: Pick<ApiContext, 'ingest'>) {
   return routes('datasets', async (api) => {
     api.get('/', {
       operationId: 'listDatasets',
+      replica: true,
       summary: 'What files can be uploaded',
       query: { workspace_id },
       answer: Type.Object({ datasets: Type.Array(DatasetSummary) }),
@@ -37,6 +38,7 @@ export function datasetRoutes({ ingest }: Pick<ApiContext, 'ingest'>) {
 
     api.get('/:dataset', {
       operationId: 'getDataset',
+      replica: true,
       summary: 'One dataset with its declaration: fields, rules, tables',
       params: DatasetName,
       query: { workspace_id },
@@ -74,6 +76,7 @@ export function datasetRoutes({ ingest }: Pick<ApiContext, 'ingest'>) {
 
     api.get('/:dataset/clients', {
       operationId: 'listDatasetClients',
+      replica: true,
       summary: 'The clients of a workspace; none where the dataset has none',
       params: DatasetName,
       query: { workspace_id },

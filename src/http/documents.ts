@@ -7,6 +7,7 @@ import { After, Limit, limit, listPage, page, routes } from './routes.ts'
 export const documentRoutes = routes('documents', (api) => {
   api.get('/', {
     operationId: 'listDocuments',
+    replica: true,
     summary: 'Documents of your workspaces that were cut, newest first',
     query: { workspace_id: Type.Optional(Uuid), limit: Limit, after: After },
     answer: page('documents', KnownDocument),
@@ -18,6 +19,7 @@ export const documentRoutes = routes('documents', (api) => {
 
   api.get('/:id', {
     operationId: 'getDocument',
+    replica: true,
     summary: 'A document with its text, and which unit holds which of its pieces, page by page',
     query: { limit: limit(1000, 1000), after: After },
     answer: DocumentDetail,

@@ -17,6 +17,7 @@ const problems = [403, 404, 409] as const
 export const eventRouteRoutes = routes('event routes', (api) => {
   api.get('/', {
     operationId: 'listEventRoutes',
+    replica: true,
     summary: 'Routes of your workspaces and the state of each',
     description: 'Registered by an administrator of the database: `stagedoor route register`.',
     answer: Type.Object({ routes: Type.Array(Route) }),
@@ -26,6 +27,7 @@ export const eventRouteRoutes = routes('event routes', (api) => {
 
   api.get('/:code', {
     operationId: 'getEventRoute',
+    replica: true,
     summary: 'One route',
     params,
     answer: Route,
@@ -35,6 +37,7 @@ export const eventRouteRoutes = routes('event routes', (api) => {
 
   api.get('/:code/evidence', {
     operationId: 'listEventRouteEvidence',
+    replica: true,
     summary: 'What the dry run of a route would have sent, newest statement first',
     params,
     query: { limit: limit(200, 20) },

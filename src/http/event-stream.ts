@@ -15,8 +15,14 @@ export const EVENT_STREAM = {
   },
 }
 
-export function serverSentEvent(name: string, data: object): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+/** With `id` a client that connects again, to this server or another, says what it has seen (Last-Event-ID). */
+export function serverSentEvent(name: string, data: object, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+/** The last thing of a stream whose server stops: connect again soon, but not all followers at once. */
+export function reconnectHint(): string {
+  return `retry: ${200 + Math.floor(Math.random() * 1_300)}\n\n`
 }
 
 /** `follow` gets a signal that aborts when the caller is gone; `left` is called then, too. */

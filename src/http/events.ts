@@ -12,6 +12,7 @@ import { After, Limit, listPage, page, Reason, routes } from './routes.ts'
 export const eventRoutes = routes('events', (api) => {
   api.get('/events', {
     operationId: 'listEvents',
+    replica: true,
     summary: 'Events of your workspaces, newest first',
     query: {
       domain: Type.Optional(Type.String({ maxLength: 100, examples: ['staging'] })),
@@ -40,6 +41,7 @@ export const eventRoutes = routes('events', (api) => {
 
   api.get('/events/:id', {
     operationId: 'getEvent',
+    replica: true,
     summary: 'One event',
     answer: OutboxEvent,
     problems: [404],
@@ -48,6 +50,7 @@ export const eventRoutes = routes('events', (api) => {
 
   api.get('/traces/:id', {
     operationId: 'getTrace',
+    replica: true,
     summary:
       'The chain from a change to its results: events, jobs and executions, each in the order in which they began',
     description:
@@ -63,6 +66,7 @@ export const eventRoutes = routes('events', (api) => {
 export const issueRoutes = routes('issues', (api) => {
   api.get('/', {
     operationId: 'listIssues',
+    replica: true,
     summary: 'Issues of your workspaces, newest first',
     query: {
       resolved: Type.Boolean({ default: false, description: 'resolved ones, too' }),

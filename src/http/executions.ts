@@ -82,6 +82,7 @@ export const executionRoutes = (files: ResultFiles) =>
   routes('executions', (api) => {
     api.get('/', {
       operationId: 'listExecutions',
+      replica: true,
       summary: 'Executions of your workspaces, newest first',
       description: 'Those that another execution started are listed with `parent`.',
       query: {
@@ -108,6 +109,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/counts', {
       operationId: 'countExecutions',
+      replica: true,
       summary: 'How many executions there are of each status',
       description: 'Of the newest 10,000 that match and that no other execution started.',
       query: started,
@@ -120,6 +122,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/by-playbook', {
       operationId: 'listPlaybookRuns',
+      replica: true,
       summary: 'The latest execution of each playbook, and how the others did',
       description: 'Among the newest 2,000 that no other execution started.',
       answer: Type.Object({ playbooks: Type.Array(PlaybookRuns) }),
@@ -154,6 +157,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/:id', {
       operationId: 'getExecution',
+      replica: true,
       summary: 'One execution with its first hundred steps',
       description: '`next_steps` is `after` of the next page of `/steps`; null where these are all.',
       params,
@@ -164,6 +168,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/:id/steps', {
       operationId: 'listExecutionSteps',
+      replica: true,
       summary: 'The steps of an execution, in the order in which they were entered',
       params,
       query: { after: Seq, limit: limit(1000, 100) },
@@ -177,6 +182,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/:id/history', {
       operationId: 'listExecutionHistory',
+      replica: true,
       summary: 'What happened to an execution: its log, oldest first',
       params,
       query: {
@@ -205,6 +211,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/:id/graph', {
       operationId: 'getExecutionGraph',
+      replica: true,
       summary: 'The steps that an execution entered, the arcs that it took, and its playbook',
       params,
       answer: ExecutionGraph,
@@ -217,6 +224,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/:id/timeline', {
       operationId: 'getExecutionTimeline',
+      replica: true,
       summary: 'Which process ran which steps and items, and when; and what runs now',
       params,
       answer: ExecutionTimeline,
@@ -229,6 +237,7 @@ export const executionRoutes = (files: ResultFiles) =>
 
     api.get('/:id/loops/:loop/items', {
       operationId: 'listLoopItems',
+      replica: true,
       summary: 'The items of a loop, in the order of its collection',
       params: { ...params, loop: ExecutionId },
       query: {

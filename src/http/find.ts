@@ -7,6 +7,7 @@ import { routes } from './routes.ts'
 export const findRoutes = routes('find', (api) => {
   api.get('/find', {
     operationId: 'find',
+    replica: true,
     summary: 'Anything by its name or id: a few of each kind that you may see',
     description:
       'A part of the name of an upload, record, unit, playbook or dataset, or the id of anything. Names are looked for among the newest 10,000 of a kind.',
@@ -21,6 +22,7 @@ export const findRoutes = routes('find', (api) => {
 
   api.get('/overview', {
     operationId: 'getOverview',
+    replica: true,
     summary: 'What came lately and what has waited longest, as far as you may see',
     answer: Overview,
     handle: (request) => request.transaction(readOverview),

@@ -3,6 +3,7 @@
 import { requireRightAnywhere } from '../access/members.ts'
 import { describeCheck } from '../app/health.ts'
 import type { Metrics } from '../app/metrics.ts'
+import { listProcesses, Process } from '../app/processes.ts'
 import { listReviewPolicies, type ReviewPolicy } from '../changes/policies.ts'
 import { openIssueCounts } from '../events/issues.ts'
 import { readerLag } from '../events/outbox.ts'
@@ -55,7 +56,12 @@ export function healthRoutes(health: () => Promise<HealthCheck[]>) {
 }
 
 /** How this installation does, for whoever operates it. The probes above are public, and say less. */
-export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'health' | 'pool' | 'ingest'>) {
+export function healthDetailRoutes({
+  health,
+  pool,
+  ingest,
+  replica,
+}: Pick<ApiContext, 'health' | 'pool' | 'ingest' | 'replica'>) {
   return routes('health', (api) => {
     api.get('/health', {
       operationId: 'getHealthDetails',
@@ -79,9 +85,20 @@ export function healthDetailRoutes({ health, pool, ingest }: Pick<ApiContext, 'h
           await requireRightAnywhere(client, 'operate', undefined, role)
           return listReviewPolicies(client)
         })
-        const checks = [...(await health()), checkPolicies(policies)]
+        // A replica that is away makes nobody unready: the primary answers.
+        const more = replica ? [replica.health()] : []
+        const checks = [...(await health()), ...more, checkPolicies(policies)]
         return { version: VERSION, checks: checks.map(describeCheck) }
       },
+    })
+
+    api.get('/processes', {
+      operationId: 'listProcesses',
+      summary: 'Which processes work on the database: host, version, roles, last heartbeat',
+      description: 'Those of the last ten minutes, for whoever operates a workspace.',
+      answer: Type.Object({ processes: Type.Array(Process) }),
+      problems: [403],
+      handle: async (request) => ({ processes: await request.transaction(listProcesses) }),
     })
 
     api.get('/health/storage', {
@@ -167,6 +184,7 @@ export function metricRoutes(metrics: Metrics) {
           issues: await openIssueCounts(client),
           executions: await executionStatistics(client),
           search: await searchStatus(client),
+          processes: await listProcesses(client),
         }))
         return reply.type(metrics.contentType).send(await metrics.render(now))
       },

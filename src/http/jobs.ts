@@ -67,6 +67,7 @@ const NewJob = shape(
 export const jobRoutes = routes('jobs', (api) => {
   api.get('/', {
     operationId: 'listJobs',
+    replica: true,
     summary: 'Jobs of your workspaces, newest first: waiting, running and ended ones',
     query: {
       status: Type.Optional(Type.Enum([...JOB_STATUSES])),
@@ -89,6 +90,7 @@ export const jobRoutes = routes('jobs', (api) => {
 
   api.get('/statistics', {
     operationId: 'getJobStatistics',
+    replica: true,
     summary: 'Counts by kind and state, and throughput and latency over the last hour, day or week',
     description:
       'Of the jobs that you may see. A bucket is a minute, 15 minutes or an hour long. What failed in an earlier attempt and ended well counts as completed.',
@@ -122,6 +124,7 @@ export const jobRoutes = routes('jobs', (api) => {
 
   api.get('/:id', {
     operationId: 'getJob',
+    replica: true,
     summary: 'One job, wherever it is now, with what its failed attempts said',
     answer: JobDetail,
     problems: [404],
@@ -187,6 +190,7 @@ const deadLetterFilter = {
 export const deadLetterRoutes = routes('jobs', (api) => {
   api.get('/', {
     operationId: 'listDeadLetters',
+    replica: true,
     summary: 'Dead letters of your workspaces, those that were enqueued last first',
     query: { ...deadLetterFilter, group: Type.Optional(GroupId), limit: Limit, after: After },
     answer: page('jobs', JobRecord),
@@ -201,6 +205,7 @@ export const deadLetterRoutes = routes('jobs', (api) => {
 
   api.get('/groups', {
     operationId: 'groupDeadLetters',
+    replica: true,
     summary: 'Dead letters grouped by kind and error, the most frequent first',
     description: `An error is grouped by its first line, without ids, times and numbers. The newest ${MAX_GROUPED} dead letters are grouped; \`cut\` says whether there are more.`,
     query: { ...deadLetterFilter, limit: limit(500, 100) },
@@ -230,6 +235,7 @@ const PAUSE_RIGHT =
 export const jobKindRoutes = routes('jobs', (api) => {
   api.get('/', {
     operationId: 'listJobKinds',
+    replica: true,
     summary: 'The kinds of jobs and the settings of each',
     answer: Type.Object({ kinds: Type.Array(JobKind) }),
     handle: async (request) => ({ kinds: await request.transaction(listKinds) }),

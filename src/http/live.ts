@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { ReadReplica } from '../app/replica.ts'
 import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { Wake } from '../runtime/wake.ts'
@@ -13,6 +14,7 @@ import {
   HEARTBEAT,
   HEARTBEAT_MS,
   limitStreams,
+  reconnectHint,
   sendEvents,
   serverSentEvent,
 } from './event-stream.ts'
@@ -68,16 +70,16 @@ const ALL_ROOMS: readonly string[] = [
   ...new Set(['events', ...Object.values(ROOMS_OF_DOMAIN).flat(), ...ROOM_OF_TABLE.map(([room]) => room)]),
 ]
 
-export const liveRoutes = ({ pool }: ApiContext) =>
+export const liveRoutes = ({ pool, replica }: ApiContext) =>
   routes('live', (api) => {
-    const watcher = new Watcher(pool, api.fastify.log)
+    const watcher = new Watcher({ pool, replica, log: api.fastify.log })
     const streams = limitStreams(MAX_STREAMS, 'streams of changes')
     api.fastify.addHook('preClose', async () => watcher.stop())
     api.get('/live', {
       operationId: 'followChanges',
       summary: 'Which rooms of the console change, as server-sent events',
       description:
-        '`event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.',
+        '`event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. With a replica `after` comes with them: send it as `stagedoor-after` when you read. The stream ends after ten minutes, and when the server stops, which says `retry`. Connect again with Last-Event-ID, to any server: `begun` says {resumed: true} if nothing was missed or what was missed follows, else read everything again.',
       problems: [429],
       schema: EVENT_STREAM,
       handle: (request, reply) => {
@@ -92,18 +94,24 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
   const wake = new Wake()
   const rooms = new Set<string>()
   let since: string | undefined
+  let after: string | undefined
   over.addEventListener('abort', () => wake.now())
   const hidden = await request.transaction((client) => hiddenRooms(client, request.principal!.role))
   const leave = watcher.enter((change) => {
     for (const room of change.rooms) if (!hidden.has(room)) rooms.add(room)
     if (rooms.size === 0 && change.eventsSince === undefined) return
     since ??= change.eventsSince
+    after = change.after ?? after
     wake.now()
   })
   try {
-    await watcher.ready()
-    yield serverSentEvent('begun', {})
+    const seen = await watcher.ready()
+    const missed = seen && (await missedSince(request, seen, hidden))
+    yield serverSentEvent('begun', { resumed: missed !== undefined }, seen?.id)
+    for (const room of missed ?? []) rooms.add(room)
+    if (rooms.size > 0) after ??= seen?.after
     while (!over.aborted) {
+      const { id } = watcher
       if (since !== undefined) {
         const from = since
         since = undefined
@@ -114,15 +122,43 @@ async function* follow(request: FastifyRequest, watcher: Watcher, gone: AbortSig
       if (rooms.size > 0) {
         const changed = [...rooms].sort()
         rooms.clear()
-        yield serverSentEvent('changed', { rooms: changed })
+        yield serverSentEvent('changed', { rooms: changed, ...(after !== undefined && { after }) }, id)
       }
       const began = performance.now()
       await wake.wait(HEARTBEAT_MS)
       if (performance.now() - began >= HEARTBEAT_MS) yield HEARTBEAT
     }
+    if (watcher.stopped.aborted) yield reconnectHint()
   } finally {
     leave()
   }
+}
+
+/** Older ids are not worth a scan of the events: whoever was away for so long reads everything. */
+const MAX_MISSED_TRANSACTIONS = 100_000n
+const EVENT_ID = /^([0-9A-F]{8})-((\d{1,20}):(\d{1,20}):(?:\d{1,20}(?:,\d{1,20})*)?)$/
+
+/**
+ * The rooms that changed since the event that a follower of this or another server saw last; undefined: nobody knows. Events are told
+ * exactly. The counts of tables are not in the id, so their rooms are told all.
+ */
+async function missedSince(
+  request: FastifyRequest,
+  seen: Seen,
+  hidden: ReadonlySet<string>,
+): Promise<string[] | undefined> {
+  const given = request.headers['last-event-id']
+  if (typeof given !== 'string' || given.length > 4_000) return undefined
+  const [, history, snapshot, oldest, next] = EVENT_ID.exec(given) ?? []
+  const [, nowHistory, , , nowNext] = EVENT_ID.exec(seen.id) ?? []
+  if (snapshot === undefined || nowNext === undefined || history !== nowHistory) return undefined
+  if (BigInt(next!) < BigInt(oldest!) || BigInt(next!) > BigInt(nowNext)) return undefined
+  if (BigInt(nowNext) - BigInt(oldest!) > MAX_MISSED_TRANSACTIONS) return undefined
+  if (given === seen.id) return []
+  const domains = await request.transaction((client) => visibleDomains(client, snapshot))
+  const told = domains.flatMap((domain) => ROOMS_OF_DOMAIN[domain] ?? [])
+  const counted = ROOM_OF_TABLE.map(([room]) => room).filter((room) => !hidden.has(room))
+  return [...told, ...counted, ...(domains.length > 0 ? ['events'] : [])]
 }
 
 /**
@@ -159,6 +195,20 @@ interface Change {
   readonly rooms: readonly string[]
   /** There are new events since this snapshot. */
   readonly eventsSince: string | undefined
+  /** What a replica must have replayed to show it; undefined without one. */
+  readonly after: string | undefined
+}
+
+/** Where a follower begins. */
+interface Seen {
+  readonly id: string
+  readonly after: string | undefined
+}
+
+interface WatcherDeps {
+  readonly pool: Pool
+  readonly replica: ReadReplica | undefined
+  readonly log: FastifyBaseLogger
 }
 
 interface Reading {
@@ -172,12 +222,14 @@ class Watcher {
   private readonly followers = new Set<(change: Change) => void>()
   private readonly stopping = new AbortController()
   private first: Promise<void> | undefined
-  private readonly pool: Pool
-  private readonly log: FastifyBaseLogger
+  private readonly deps: WatcherDeps
+  /** What the last look saw. */
+  private seen: Seen | undefined
+  /** The timeline of the database: after a failover, ids of events from before mean nothing. */
+  private history: string | undefined
 
-  constructor(pool: Pool, log: FastifyBaseLogger) {
-    this.pool = pool
-    this.log = log
+  constructor(deps: WatcherDeps) {
+    this.deps = deps
     // Every follower listens.
     setMaxListeners(0, this.stopping.signal)
   }
@@ -196,14 +248,21 @@ class Watcher {
     return () => this.followers.delete(follower)
   }
 
+  /** The id of an event that is told now. */
+  get id(): string | undefined {
+    return this.seen?.id
+  }
+
   /** From then on nothing is missed. */
-  async ready(): Promise<void> {
+  async ready(): Promise<Seen | undefined> {
     await this.first
+    return this.seen
   }
 
   /** Resolves with the first reading; the loop goes on until nobody follows. */
   private async watch(): Promise<void> {
     const first = await this.read(undefined)
+    this.seen = first?.seen
     void this.loop(first)
   }
 
@@ -213,6 +272,8 @@ class Watcher {
     while (this.followers.size > 0 && !this.stopped.aborted) {
       await sleep(POLL_MS, undefined, { signal: this.stopped }).catch(() => {})
       const now = await this.read(before?.snapshot)
+      // With what is told, not before: an id stands for everything that was told until then.
+      this.seen = now?.seen
       if (now !== undefined) {
         if (hasMissed || before === undefined || wentBack(before, now)) this.tellEverything()
         else this.tell(before, now)
@@ -225,26 +286,38 @@ class Watcher {
 
   /** After a failover the last commits may be lost: pages show what is not there any more, and the snapshot counts nothing. */
   private tellEverything(): void {
-    for (const follower of this.followers) follower({ rooms: ALL_ROOMS, eventsSince: undefined })
+    for (const follower of this.followers)
+      follower({ rooms: ALL_ROOMS, eventsSince: undefined, after: this.seen?.after })
   }
 
   private tell(before: Reading, now: Reading): void {
     const rooms = Object.keys(now.written).filter((room) => now.written[room] !== before.written[room])
     if (rooms.length === 0 && !now.has_events) return
-    const change = { rooms, eventsSince: now.has_events ? before.snapshot : undefined }
+    const change = {
+      rooms,
+      eventsSince: now.has_events ? before.snapshot : undefined,
+      after: this.seen?.after,
+    }
     for (const follower of this.followers) follower(change)
   }
 
-  private async read(since: string | undefined): Promise<Reading | undefined> {
+  private async read(since: string | undefined): Promise<(Reading & { seen: Seen }) | undefined> {
     if (this.stopped.aborted) return undefined
+    const { pool, replica, log } = this.deps
     try {
-      return await inTransaction(this.pool, (client) => readChanges(client, since), {
+      const reading = await inTransaction(pool, (client) => readChanges(client, since), {
         role: 'service_role',
         readOnly: true,
       })
+      this.history ??= await readTimeline(pool)
+      // After the look: what it saw is before this place.
+      const after = await replica?.position()
+      return { ...reading, seen: { id: `${this.history}-${reading.snapshot}`, after } }
     } catch (error) {
       // The database is away; whoever follows sees that by what they read.
-      this.log.debug({ err: error }, 'changes could not be read')
+      log.debug({ err: error }, 'changes could not be read')
+      // A failover breaks sessions.
+      this.history = undefined
       return undefined
     }
   }
@@ -254,6 +327,14 @@ class Watcher {
 function wentBack(before: Reading, now: Reading): boolean {
   const nextId = ({ snapshot }: Reading): bigint => BigInt(snapshot.split(':')[1]!)
   return nextId(now) < nextId(before)
+}
+
+/** Some managed servers do not tell it: then ids are not compared over a failover. */
+async function readTimeline(pool: Pool): Promise<string> {
+  const { rows } = await pool
+    .query<{ timeline: string }>('select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline')
+    .catch(() => ({ rows: [] }))
+  return rows[0]?.timeline ?? '00000000'
 }
 
 async function readChanges(db: Queryable, since: string | undefined): Promise<Reading> {

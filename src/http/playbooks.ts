@@ -26,6 +26,7 @@ const Definition = Type.Unsafe<object>({ ...JsonObject, description: 'as it is r
 export const playbookRoutes = routes('playbooks', (api) => {
   api.get('/', {
     operationId: 'listPlaybooks',
+    replica: true,
     summary: 'Playbooks that you may see, each in its newest version',
     query: { limit: Limit, after: Type.Optional(PlaybookName) },
     answer: page('playbooks', PlaybookRecord),
@@ -84,6 +85,7 @@ export const playbookRoutes = routes('playbooks', (api) => {
 
   api.get('/:name', {
     operationId: 'getPlaybook',
+    replica: true,
     summary: 'One playbook: as it was written, and as it is run',
     params,
     query: { version: Version },
@@ -99,6 +101,7 @@ export const playbookRoutes = routes('playbooks', (api) => {
 
   api.get('/:name/versions', {
     operationId: 'listPlaybookVersions',
+    replica: true,
     summary: 'The versions of a playbook, newest first',
     params,
     query: { limit: Limit, before: Version },
@@ -116,6 +119,7 @@ export const playbookRoutes = routes('playbooks', (api) => {
 
   api.get('/:name/diff', {
     operationId: 'diffPlaybook',
+    replica: true,
     summary: 'What changed between two versions of a playbook',
     description: 'Without `to`: up to the newest. Without `from`: from the version before.',
     params,

@@ -9,6 +9,7 @@ import { After, Limit, listPage, page, routes } from './routes.ts'
 export const promotionRoutes = routes('uploads', (api) => {
   api.get('/', {
     operationId: 'listPromotions',
+    replica: true,
     summary:
       'Promotions that you may see, newest first: what, by whom, undoable until, undone by whom and why',
     query: {

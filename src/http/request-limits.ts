@@ -91,6 +91,20 @@ function isRead(raw: FastifyRequest['raw']): boolean {
   )
 }
 
+/**
+ * Each server counts for itself, so each allows its share: a load balancer spreads the requests of a caller over all of them. Never
+ * less than one.
+ */
+export function shareOfRateLimit({
+  config,
+  servers,
+}: {
+  readonly config: { readonly rateLimit: number }
+  readonly servers?: () => number
+}): () => number {
+  return () => Math.ceil(config.rateLimit / (servers?.() ?? 1))
+}
+
 /** A text of 1 MiB whose every character is escaped; a longer body is refused before it is read. */
 export const TEXT_LIMIT = 7 * 1024 ** 2
 

@@ -42,6 +42,7 @@ const Revision = Type.Optional(
 export const reviewPolicyRoutes = routes('review policies', (api) => {
   api.get('/', {
     operationId: 'listReviewPolicies',
+    replica: true,
     summary: 'The review policies of a workspace, the most specific first, as they apply',
     query: { workspace_id: Workspace },
     answer: Type.Object({ policies: Type.Array(ReviewPolicy), people: ActorNames }),
@@ -128,6 +129,7 @@ export const reviewPolicyRoutes = routes('review policies', (api) => {
 
   api.get('/history', {
     operationId: 'listReviewPolicyHistory',
+    replica: true,
     summary: 'Who changed which policy or group, from what to what; newest first',
     query: {
       workspace_id: Workspace,
@@ -157,6 +159,7 @@ const ofMember = { group: GroupName, member: Type.String({ minLength: 1, maxLeng
 export const groupRoutes = routes('groups', (api) => {
   api.get('/', {
     operationId: 'listGroups',
+    replica: true,
     summary: 'The groups of a workspace and their members',
     query: { workspace_id: Workspace },
     answer: Type.Object({ groups: Type.Array(MemberGroup), people: ActorNames }),

@@ -56,6 +56,8 @@ interface Route<
   readonly problems?: readonly Status[]
   /** JSON columns were read by withRawJson: numbers beyond 2^53 are answered as they are. */
   readonly raw?: boolean
+  /** It only reads, and what it reads a replica has as well (DATABASE_READ_URL): not what only counts at this moment, or in this process. */
+  readonly replica?: true
   readonly config?: FastifyContextConfig
   readonly bodyLimit?: number
   readonly compress?: false
@@ -127,13 +129,13 @@ function register(
   url: string,
   route: AnyRoute,
 ): void {
-  const { config, bodyLimit, compress, preValidation, answer, raw } = route
+  const { config, replica, bodyLimit, compress, preValidation, answer, raw } = route
   const status = route.status ?? (answer ? 200 : (firstStatus(route.schema) ?? 204))
   fastify.route({
     method,
     url,
     schema: schemaOf(url, tag, status, route),
-    ...(config && { config }),
+    ...((config || replica) && { config: { ...config, ...(replica && { replica }) } }),
     ...(bodyLimit !== undefined && { bodyLimit }),
     ...(compress !== undefined && { compress }),
     ...(preValidation && { preValidation }),

@@ -18,6 +18,7 @@ const MAX_WITH_RUNS = 500
 export const scheduleRoutes = routes('jobs', (api) => {
   api.get('/', {
     operationId: 'listSchedules',
+    replica: true,
     summary: 'The schedules and when each is due',
     query: {
       runs: Type.Integer({

@@ -1,6 +1,7 @@
 /** The process behind `stagedoor start`: the composition with the API, which listens when everything else runs. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createProbe } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createOidcProvider } from '../access/oidc.ts'
@@ -14,17 +15,27 @@ import { withClient } from '../kernel/postgres/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../kernel/postgres/health.ts'
 import type { Database } from '../kernel/postgres/open.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
+import { Drain } from './drain.ts'
 import { createServer } from './server.ts'
 import { OIDC_CALLBACK } from './sign-in.ts'
 
 export interface Serving {
   readonly url: string
+  /**
+   * From now on /api/ready answers 503 and the rest is served as before, for STAGEDOOR_DRAIN_SECONDS: load balancers send new requests elsewhere.
+   * Then waits for requests that are still open. Resolves at once where nobody else serves.
+   */
+  drain(): Promise<void>
   /** Answers no more requests, then stops the composition. The database stays open. */
   stop(): Promise<void>
 }
 
 /** Health is asked for by anybody and without a token, so one answer serves all for a moment. */
 const HEALTH_CACHE_MS = 1000
+/** Longer than a load balancer needs to see two failed checks. */
+const DEFAULT_DRAIN_S = 5
+/** How long requests that are open after the drain may take. */
+const MAX_FINISH_MS = 20_000
 
 /** Runs the API beside the roles of `options`. */
 export async function serve(
@@ -42,11 +53,22 @@ export async function serve(
     ...(onCrash && { onCrash }),
   })
   try {
-    const app = await openApi(config, database, { composition, metrics, log })
+    const drain = new Drain()
+    const app = await openApi(config, database, { composition, metrics, log, drain })
     try {
       const url = await listen(app, config)
       return {
         url,
+        async drain() {
+          const others = composition.process.servers - 1
+          // Whoever sits at the terminal wants it to end now.
+          const seconds = config.drainSeconds ?? (others > 0 && !process.stdin.isTTY ? DEFAULT_DRAIN_S : 0)
+          drain.begin()
+          if (seconds === 0) return
+          await composition.process.drain()
+          await sleep(seconds * 1000)
+          await drain.whenFinished(MAX_FINISH_MS)
+        },
         async stop() {
           await app.close().catch((error: unknown) => log.error({ err: error }, 'could not stop cleanly'))
           await composition.stop()
@@ -63,6 +85,7 @@ export async function serve(
 }
 
 interface ApiDeps {
+  readonly drain: Drain
   readonly composition: Composition
   readonly metrics: Metrics
   readonly log: Logger
@@ -71,15 +94,15 @@ interface ApiDeps {
 function openApi(
   config: Config,
   database: Database,
-  { composition, metrics, log }: ApiDeps,
+  { composition, metrics, log, drain }: ApiDeps,
 ): Promise<FastifyInstance> {
-  const { requests, ingest, search, blobs, results, health } = composition.api!
+  const { requests, ingest, search, blobs, results, health, replica } = composition.api!
   return createServer({
     config,
     pool: requests,
     // `start` prints its address itself; the log of the API has what went wrong.
     log: log.child({}, config.logLevel === 'info' ? { level: 'warn' } : {}),
-    tokens: createTokenVerifier(config, database.jwtSecret),
+    tokens: createTokenVerifier(config, database.jwtSecret, config.jwtSecretOther),
     ...(database.jwtSecret !== undefined && { signIn: signerOf(database.jwtSecret, config) }),
     oidc: createOidcProvider(config, OIDC_CALLBACK),
     linkInvitations: database.kind === 'embedded' && config.oidcIssuer === undefined,
@@ -89,7 +112,10 @@ function openApi(
     search,
     measures: metrics,
     blobLimit: config.blobLimit,
-    health: healthOf(database, health, () => composition.health()),
+    health: drain.check(healthOf(database, health, () => composition.health())),
+    drain,
+    replica,
+    servers: () => composition.process.servers,
   })
 }
 

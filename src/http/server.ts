@@ -21,6 +21,7 @@ import type { Session } from '../access/sessions.ts'
 import type { SignIn } from '../access/sign-in-codes.ts'
 import type { Principal, TokenVerifier } from '../access/tokens.ts'
 import { createMetrics, type Metrics } from '../app/metrics.ts'
+import { AFTER_HEADER, type ReadReplica } from '../app/replica.ts'
 import { EXECUTION_HEADER } from '../executions/tools/http.ts'
 import type { PipelineDeps } from '../ingest/pipeline.ts'
 import type { Config } from '../kernel/config.ts'
@@ -38,6 +39,7 @@ import { type Credentials, createCredentials } from './credentials.ts'
 import { datasetRoutes } from './datasets.ts'
 import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
+import type { Drain } from './drain.ts'
 import { eventRouteRoutes } from './event-routes.ts'
 import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes, type ResultFiles } from './executions.ts'
@@ -52,7 +54,13 @@ import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
 import { promotionRoutes } from './promotions.ts'
-import { abortStalledRequests, HEADER_TIMEOUTS, hasLargeBody, readJsonBody } from './request-limits.ts'
+import {
+  abortStalledRequests,
+  HEADER_TIMEOUTS,
+  hasLargeBody,
+  readJsonBody,
+  shareOfRateLimit,
+} from './request-limits.ts'
 import { groupRoutes, reviewPolicyRoutes } from './review-policies.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { searchRoutes } from './search.ts'
@@ -85,6 +93,12 @@ export interface ApiContext {
   /** How long a cookie or machine token that the database accepted is accepted without asking again; default 3 s. */
   readonly credentialCacheMs?: number
   readonly health: () => Promise<HealthCheck[]>
+  /** What lets go of connections before the server stops; default: it just stops. */
+  readonly drain?: Drain
+  /** Where routes with `replica: true` read; default: the primary. */
+  readonly replica?: ReadReplica | undefined
+  /** How many servers share the rate limits; default: this one alone. */
+  readonly servers?: () => number
   readonly blobs: BlobStore
   /** Where large results are besides rows; default: in the home. */
   readonly results?: Omit<ResultFiles, 'pool'>
@@ -118,6 +132,8 @@ declare module 'fastify' {
     public?: boolean
     /** Whatever its method: a token that can only read will do. */
     onlyReads?: boolean
+    /** A replica may answer it. */
+    replica?: boolean
     /** What its caller must have in some workspace before a large body is read; default: stage, the least that writes. */
     right?: Right
   }
@@ -134,6 +150,8 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     // Otherwise whoever calls could say from where they call.
     trustProxy: context.config.trustProxy?.length ? [...context.config.trustProxy] : false,
     requestIdHeader: false,
+    // A request that comes over an open connection while the server closes is answered like any other.
+    return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id']
@@ -155,10 +173,11 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
       'answered',
     )
   })
+  context.drain?.watch(app)
   abortStalledRequests(app, context)
   await app.register(helmet, { contentSecurityPolicy: CONTENT_SECURITY, crossOriginEmbedderPolicy: false })
   await app.register(compress, COMPRESSION)
-  if (context.config.rateLimit > 0) await limitRate(app, context.config.rateLimit)
+  if (context.config.rateLimit > 0) await limitRate(app, shareOfRateLimit(context))
   await app.register(cookie)
   const credentials = createCredentials({
     pool: context.pool,
@@ -167,6 +186,7 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
     cacheMs: context.credentialCacheMs,
   })
   authenticate(app, context, credentials)
+  if (context.replica) tellPositions(app, context.replica)
   parseJson(app)
   const metrics = context.measures ?? createMetrics()
   await describeApi(app)
@@ -263,16 +283,19 @@ const CONTENT_SECURITY = {
   },
 }
 
-function authenticate(app: FastifyInstance, { pool, config }: ApiContext, credentials: Credentials): void {
+function authenticate(app: FastifyInstance, context: ApiContext, credentials: Credentials): void {
+  const { pool, config } = context
   const refusal =
     config.rateLimit > 0
-      ? limitedRefusal(app, config.rateLimit)
+      ? limitedRefusal(app, shareOfRateLimit(context))
       : async (_: FastifyRequest, error: unknown) => error
   app.decorateRequest('principal', null)
   app.decorateRequest('session', null)
   app.decorateRequest('transaction', async function (this: FastifyRequest, work) {
     if (!this.principal) throw new StagedoorError('unauthenticated')
-    return inTransaction(pool, work, this.principal)
+    const { replica } = context
+    if (!replica || !this.routeOptions.config.replica) return inTransaction(pool, work, this.principal)
+    return replica.read(work, this.principal, afterOf(this))
   })
   app.decorateRequest('decide', async function (this: FastifyRequest, work) {
     if (!this.principal) throw new StagedoorError('unauthenticated')
@@ -291,6 +314,19 @@ function authenticate(app: FastifyInstance, { pool, config }: ApiContext, creden
     }
     await requireRight(request)
   })
+}
+
+/** How far the primary is after a write: sent back, it makes a replica answer only when it has that write. */
+function tellPositions(app: FastifyInstance, replica: ReadReplica): void {
+  app.addHook('onSend', async (request, reply) => {
+    if (request.principal && request.method !== 'GET' && request.method !== 'HEAD')
+      reply.header(AFTER_HEADER, await replica.position())
+  })
+}
+
+function afterOf({ headers }: FastifyRequest): string | undefined {
+  const after = headers[AFTER_HEADER]
+  return Array.isArray(after) ? after[0] : after
 }
 
 /**
@@ -346,7 +382,7 @@ function onlyReads({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /** Whoever guesses tokens is limited, too: by address, because there is no caller yet. */
-function limitedRefusal(app: FastifyInstance, max: number) {
+function limitedRefusal(app: FastifyInstance, max: () => number) {
   const count = app.createRateLimit({ max, timeWindow: '1 minute', keyGenerator: (request) => request.ip })
   return async (request: FastifyRequest, error: unknown): Promise<unknown> => {
     const limit = await count(request)
@@ -372,7 +408,7 @@ function isPublic(request: FastifyRequest): boolean {
   return request.routeOptions.config?.public === true
 }
 
-async function limitRate(app: FastifyInstance, max: number): Promise<void> {
+async function limitRate(app: FastifyInstance, max: () => number): Promise<void> {
   await app.register(rateLimit, {
     max,
     timeWindow: '1 minute',

@@ -29,6 +29,7 @@ import {
   sessionCookieOf,
   setSessionCookie,
 } from './credentials.ts'
+import { shareOfRateLimit } from './request-limits.ts'
 import { routes } from './routes.ts'
 import type { ApiContext } from './server.ts'
 import { signInProblemPage } from './sign-in-page.ts'
@@ -65,7 +66,8 @@ export const signInRoutes = (context: ApiContext, credentials: Credentials) =>
         reason: 'no identity provider is configured here (OIDC_ISSUER)',
       })
     }
-    const limit = limitByAddress(api.fastify, config.rateLimit)
+    const limit =
+      config.rateLimit > 0 ? limitByAddress(api.fastify, shareOfRateLimit(context)) : async () => {}
     const asService = <T>(work: (client: Client) => Promise<T>) => inTransaction(pool, work, SERVICE_ROLE)
 
     /** In the transaction that found out who it is. Returns the cookie, which is set once that has committed. */
@@ -423,8 +425,7 @@ function problemPage(request: FastifyRequest, reply: FastifyReply, thrown: unkno
 }
 
 /** Whoever has not signed in has no limit of their own, so their address has one. */
-function limitByAddress(app: FastifyInstance, max: number): (request: FastifyRequest) => Promise<void> {
-  if (max === 0) return async () => {}
+function limitByAddress(app: FastifyInstance, max: () => number): (request: FastifyRequest) => Promise<void> {
   const count = app.createRateLimit({
     max,
     timeWindow: '1 minute',

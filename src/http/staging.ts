@@ -73,6 +73,7 @@ const answersDetail = { answer: StagingDetail, problems: [403, 404, 409], raw: t
 function readRoutes(api: Routes): void {
   api.get('/', {
     operationId: 'listStagingRecords',
+    replica: true,
     summary: 'Staging records that you may see, newest first',
     query: {
       status: Type.Optional(LifecycleStatus),
@@ -108,6 +109,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id', {
     operationId: 'getStagingRecord',
+    replica: true,
     summary: 'One record: digests of its parts, its checklist, and what you may do with it',
     ...answersDetail,
     handle: (request) => answerDetail(request),
@@ -115,6 +117,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/history', {
     operationId: 'listStagingHistory',
+    replica: true,
     summary: 'What happened to a record, oldest first',
     tags: ['staging', 'events'],
     query: { limit: Limit, after: After },

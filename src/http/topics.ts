@@ -16,6 +16,7 @@ const Where = Type.Optional(
 export const topicRoutes = routes('topics', (api) => {
   api.get('/', {
     operationId: 'listTopics',
+    replica: true,
     summary: 'Topics that units may carry: those of your workspaces and those of all',
     query: { workspace_id: Type.Optional(Uuid), limit: limit(1000, 200), after: After },
     answer: page('topics', Topic),

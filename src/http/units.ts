@@ -91,6 +91,7 @@ export const unitRoutes = routes('units', (api) => {
 function readRoutes(api: Routes): void {
   api.get('/', {
     operationId: 'listUnits',
+    replica: true,
     summary: 'Units of your workspaces by workspace and address; those of a container in their order',
     query: {
       workspace_id: Type.Optional(Uuid),
@@ -123,6 +124,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/kinds', {
     operationId: 'listUnitKinds',
+    replica: true,
     summary: 'What a unit can be, and what its profile needs then',
     answer: Type.Object({ kinds: Type.Array(UnitKind) }),
     handle: async (request) => ({ kinds: await request.transaction(listUnitKinds) }),
@@ -130,6 +132,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id', {
     operationId: 'getUnit',
+    replica: true,
     summary: 'A unit with its text: the current one, that of a version, or that of a time',
     query: {
       version: Type.Optional(Version),
@@ -151,6 +154,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/context', {
     operationId: 'getUnitContext',
+    replica: true,
     summary: 'Where a unit stands, which document it comes from, and what you may do with it now',
     answer: shape('UnitContextDetail', {
       ...UnitContext.properties,
@@ -173,6 +177,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/history', {
     operationId: 'getUnitHistory',
+    replica: true,
     summary: 'The versions of a unit and the changes of its status, newest first',
     query: {
       limit: limit(1000, 100),
@@ -196,6 +201,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/diff', {
     operationId: 'diffUnit',
+    replica: true,
     summary: 'From one version to another; by default what the current one changed',
     query: { from: Type.Optional(Version), to: Type.Optional(Version) },
     answer: UnitDiff,
@@ -205,6 +211,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/edges', {
     operationId: 'listUnitEdges',
+    replica: true,
     summary: 'The edges from a unit and to it, by type and target',
     query: { limit: limit(1000, 200), after: After },
     answer: Type.Object({ out: Type.Array(Edge), in: Type.Array(Edge), next: TextOrNull }),

@@ -97,6 +97,7 @@ export function uploadRoutes({ ingest }: ApiContext) {
 function readRoutes(api: Routes): void {
   api.get('/', {
     operationId: 'listUploads',
+    replica: true,
     summary: 'Uploads that you may see, newest first; without how they were read',
     query: {
       workspace_id: Type.Optional(Uuid),
@@ -154,6 +155,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/history', {
     operationId: 'listUploadHistory',
+    replica: true,
     summary:
       'What exactly happened to an upload, oldest first: lines and columns from what to what, plans, reviews with their text, reasons, counts',
     query: {
@@ -175,6 +177,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/checks', {
     operationId: 'listUploadChecks',
+    replica: true,
     summary: 'The checks of an upload: what each found, in how many lines, and the time that it took',
     answer: UploadChecks,
     problems: [404],
@@ -187,6 +190,7 @@ function readRoutes(api: Routes): void {
 
   api.get('/:id/lineage', {
     operationId: 'listUploadLineage',
+    replica: true,
     summary: 'The production rows that an upload wrote, with the lines that they come from',
     query: { limit: RowLimit, after: RowPlace },
     answer: page('rows', LedgerRow),
@@ -488,6 +492,7 @@ const lineFilter = {
 function rowRoutes(api: Routes): void {
   api.get('/:id/rows', {
     operationId: 'listUploadRows',
+    replica: true,
     summary: 'The lines of an upload with what is wrong with them, in the order of the file',
     query: {
       row_type: Type.Optional(
@@ -513,6 +518,7 @@ function rowRoutes(api: Routes): void {
 
   api.get('/:id/problems', {
     operationId: 'listUploadProblemKinds',
+    replica: true,
     summary: 'What is wrong in an upload, counted by rule and column',
     answer: Type.Object({ kinds: Type.Array(ProblemKind) }),
     problems: [404],
@@ -805,6 +811,7 @@ function requireText(body: unknown): void {
 export const lineageRoutes = routes('uploads', (api) => {
   api.get('/lineage', {
     operationId: 'getRowLineage',
+    replica: true,
     summary: 'Every promotion that wrote a production row, newest first: which file, which line, who',
     query: {
       workspace_id: Workspace,

@@ -17,6 +17,7 @@ export const webhookRoutes = (allowed: Pick<WebhookOptions, 'hosts' | 'mailDomai
   routes('webhooks', (api) => {
     api.get('/', {
       operationId: 'listWebhookTargets',
+      replica: true,
       summary: 'The targets of a workspace, without their secrets',
       query: {
         workspace_id: Type.Optional(

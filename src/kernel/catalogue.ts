@@ -419,6 +419,14 @@ export const CATALOGUE = {
     message: 'There is no {what}',
     hint: '`stagedoor member list`, `invitation list` and `token list` show what there is.',
   },
+  token_secret_differs: {
+    sqlstates: ['SD211'],
+    status: 409,
+    exit: 3,
+    retryable: false,
+    message: 'The server on {host} (process {pid}) uses another token secret on this database',
+    hint: 'All servers of a database have the same STAGEDOOR_JWT_SECRET, or the same identity provider and none. To change it without a pause: docs/guides/several-servers.md, "Change the token secret". If that server was killed, it counts for 20 seconds more.',
+  },
   permission_denied: {
     sqlstates: ['42501', '25006'],
     status: 403,

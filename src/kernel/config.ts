@@ -66,6 +66,14 @@ const SETTINGS = {
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
   }),
+  databaseReadUrl: setting<string | undefined>({
+    env: 'DATABASE_READ_URL',
+    about:
+      'a replica of the same database, as the login stagedoor_api: lists and details of the API are read there as soon as it has what the caller wrote; unset: the primary answers everything',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
   playbookDatabaseUrl: setting<string | undefined>({
     env: 'PLAYBOOK_DATABASE_URL',
     about:
@@ -196,9 +204,17 @@ const SETTINGS = {
     fallback: 20,
     parse: integer(1, 600),
   }),
+  drainSeconds: setting<number | undefined>({
+    env: 'STAGEDOOR_DRAIN_SECONDS',
+    about:
+      'seconds for which a server that was told to stop still serves while /api/ready answers 503, so that load balancers leave it; unset: 5 where another server runs on the database, else and in a terminal 0',
+    fallback: undefined,
+    parse: integer(0, 600),
+  }),
   rateLimit: setting({
     env: 'STAGEDOOR_RATE_LIMIT',
-    about: 'requests a minute for one caller, executors aside; 0 turns the limit off',
+    about:
+      'requests a minute for one caller, executors aside; several servers on one database share it; 0 turns the limit off',
     fallback: 600,
     parse: integer(0, 1_000_000),
   }),
@@ -212,6 +228,14 @@ const SETTINGS = {
   jwtSecret: setting<string | undefined>({
     env: 'STAGEDOOR_JWT_SECRET',
     about: 'HS256 secret of the tokens; unset on the embedded server: made once and kept in the home',
+    fallback: undefined,
+    secret: 'whole',
+    parse: secret(32),
+  }),
+  jwtSecretOther: setting<string | undefined>({
+    env: 'STAGEDOOR_JWT_SECRET_OTHER',
+    about:
+      'a second secret whose tokens are accepted, too, while the secret is changed on several servers one by one',
     fallback: undefined,
     secret: 'whole',
     parse: secret(32),
@@ -423,6 +447,13 @@ export function readConfig(
     throw new StagedoorError('config_invalid', {
       setting: 'DATABASE_DIRECT_URL',
       value: mask(SETTINGS.databaseDirectUrl, values.databaseDirectUrl),
+      reason: 'DATABASE_URL is not set',
+    })
+  }
+  if (values.databaseReadUrl !== undefined && values.databaseUrl === undefined) {
+    throw new StagedoorError('config_invalid', {
+      setting: 'DATABASE_READ_URL',
+      value: mask(SETTINGS.databaseReadUrl, values.databaseReadUrl),
       reason: 'DATABASE_URL is not set',
     })
   }

@@ -15,6 +15,8 @@ import { until } from './until.ts'
 export interface ReplicatedServer {
   /** The server that clients of `url` reach now, without the way through the proxy. */
   readonly current: EmbeddedServer
+  /** Read only until the failover. */
+  readonly replica: EmbeddedServer
   /** The same database through an address that outlives the failover. */
   url(direct: string): string
   /** The replica has everything; from now on it gets nothing more. */
@@ -28,6 +30,7 @@ export interface ReplicatedServer {
 export async function startReplicatedServer(
   home: string,
   prepare: (superuserUrl: string) => Promise<void>,
+  replicaSettings: Record<string, string> = {},
 ): Promise<ReplicatedServer> {
   const homes = { primary: join(home, 'primary'), replica: join(home, 'replica') }
   const primary = await startEmbedded({ home: homes.primary, durability: 'throwaway' })
@@ -38,6 +41,7 @@ export async function startReplicatedServer(
     home: homes.replica,
     durability: 'throwaway',
     settings: {
+      ...replicaSettings,
       primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres password=${password}`,
     },
   })
@@ -48,6 +52,7 @@ export async function startReplicatedServer(
     get current() {
       return current
     },
+    replica,
     url: proxy.url,
     async holdBackWal() {
       sender = await withClient(primary.url(), untilCaughtUp)

@@ -4,6 +4,10 @@ import { addressOf, authorization, readAnswer } from './request.ts'
 export interface StreamMessage {
   readonly event: string
   readonly data: string
+  /** What to name as the last one when the stream is followed again. */
+  readonly id: string | undefined
+  /** In how many milliseconds to connect again; from a server that stops. */
+  readonly retryMs: number | undefined
 }
 
 /**
@@ -15,9 +19,14 @@ export async function readEventStream(
   token: string | undefined,
   onMessage: (message: StreamMessage) => unknown,
   signal: AbortSignal,
+  lastEventId?: string | undefined,
 ): Promise<void> {
   const response = await fetch(addressOf(path), {
-    headers: { accept: 'text/event-stream', ...authorization(token) },
+    headers: {
+      accept: 'text/event-stream',
+      ...authorization(token),
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    },
     cache: 'no-store',
     credentials: 'same-origin',
     signal,
@@ -51,5 +60,11 @@ function parseMessage(message: string): StreamMessage {
   const lines = message.split('\n')
   const after = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trim())
-  return { event: after('event')[0] ?? 'message', data: after('data').join('\n') }
+  const [retry] = after('retry')
+  return {
+    event: after('event')[0] ?? 'message',
+    data: after('data').join('\n'),
+    id: after('id')[0],
+    retryMs: retry === undefined ? undefined : Number(retry),
+  }
 }

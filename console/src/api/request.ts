@@ -83,8 +83,43 @@ export function setCsrf(token: string | undefined): void {
 }
 
 export function authorization(token: string | undefined): Record<string, string> {
-  if (token !== undefined) return { authorization: `Bearer ${token}` }
-  return csrf === undefined ? {} : { 'x-stagedoor-csrf': csrf }
+  const after = lastWrite()
+  const place = after === null ? {} : { [AFTER_HEADER]: after }
+  if (token !== undefined) return { authorization: `Bearer ${token}`, ...place }
+  return csrf === undefined ? place : { 'x-stagedoor-csrf': csrf, ...place }
+}
+
+/**
+ * Where a replica answers reads, the answer to a write says how far the log of the database was. Sent back, it makes the replica answer
+ * only when it has that write. Kept for all tabs: a link that opens another one shows the write, too.
+ */
+export const AFTER_HEADER = 'stagedoor-after'
+const AFTER_KEY = 'stagedoor:after'
+
+export function keepLastWrite(after: string | null | undefined): void {
+  if (after == null) return
+  try {
+    if (isLater(after, lastWrite())) localStorage.setItem(AFTER_KEY, after)
+  } catch {
+    // A browser that keeps nothing reads what the replica has.
+  }
+}
+
+function lastWrite(): string | null {
+  try {
+    return localStorage.getItem(AFTER_KEY)
+  } catch {
+    return null
+  }
+}
+
+/** `<timeline>/<high>/<low>`, all of it hexadecimal. Another timeline is that after a failover. */
+function isLater(after: string, known: string | null): boolean {
+  const [timeline, high, low] = after.split('/')
+  const [knownTimeline, knownHigh, knownLow] = (known ?? '').split('/')
+  if (timeline !== knownTimeline) return true
+  const place = (a = '', b = '') => a.padStart(8, '0') + b.padStart(8, '0')
+  return place(high, low) > place(knownHigh, knownLow)
 }
 
 async function answer(path: string, token: string | undefined, { method = 'GET', body }: Asked) {
@@ -102,6 +137,7 @@ async function answer(path: string, token: string | undefined, { method = 'GET',
       cache: 'no-store',
       credentials: 'same-origin',
     })
+    keepLastWrite(response.headers.get(AFTER_HEADER))
     return { response, body: await response.text() }
   } catch (cause) {
     const late = cause instanceof DOMException && cause.name === 'TimeoutError'

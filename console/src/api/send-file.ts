@@ -1,5 +1,5 @@
 import { NoAnswer } from './failure.ts'
-import { addressOf, authorization, readAnswer } from './request.ts'
+import { AFTER_HEADER, addressOf, authorization, keepLastWrite, readAnswer } from './request.ts'
 import type { Upload } from './upload-types.ts'
 
 export interface SentFile {
@@ -24,6 +24,7 @@ export function sendFile(
   const done = new Promise<SentUpload>((resolve, reject) => {
     request.upload.onprogress = (event) => sent(Math.min(event.loaded, file.size))
     request.onload = () => {
+      keepLastWrite(request.getResponseHeader(AFTER_HEADER))
       try {
         resolve(readAnswer(request.status, request.getResponseHeader('content-type'), request.responseText))
       } catch (failure) {

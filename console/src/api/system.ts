@@ -3,6 +3,7 @@ import type { Request } from './request.ts'
 import type { Answer } from './types.ts'
 
 export type HealthDetails = Answer<'getHealthDetails'>
+export type Process = Answer<'listProcesses'>['processes'][number]
 export type Storage = Answer<'getStorage'>
 export type Issue = Answer<'listIssues'>['issues'][number]
 export type WebhookTarget = Answer<'listWebhookTargets'>['targets'][number]
@@ -24,6 +25,8 @@ export interface WebhookChange {
 /** Health and settings of the installation. */
 export interface SystemApi {
   health(): Promise<HealthDetails>
+  /** Who works on the database, on which host. */
+  processes(): Promise<{ processes: Process[] }>
   storage(): Promise<Storage>
   issues(asked: {
     limit: number
@@ -47,6 +50,7 @@ export function createSystemApi(request: Request): SystemApi {
   const named = (name: string) => `/datasets/${encodeURIComponent(name)}`
   return {
     health: () => request('/health'),
+    processes: () => request('/processes'),
     storage: () => request('/health/storage'),
     issues: (asked) => request(`/issues?${query(asked)}`),
     resolveIssue: (id, resolution) =>

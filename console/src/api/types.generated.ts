@@ -230,6 +230,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which processes work on the database: host, version, roles, last heartbeat
+         * @description Those of the last ten minutes, for whoever operates a workspace.
+         */
+        get: operations["listProcesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health/storage": {
         parameters: {
             query?: never;
@@ -455,7 +475,7 @@ export interface paths {
         };
         /**
          * Which rooms of the console change, as server-sent events
-         * @description `event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. It ends after ten minutes; connect again and read everything again.
+         * @description `event: begun` once, then `event: changed` with {rooms}, at most one a second: the names of what to read again, such as uploads, jobs or events. With a replica `after` comes with them: send it as `stagedoor-after` when you read. The stream ends after ten minutes, and when the server stops, which says `retry`. Connect again with Last-Event-ID, to any server: `begun` says {resumed: true} if nothing was missed or what was missed follows, else read everything again.
          */
         get: operations["followChanges"];
         put?: never;
@@ -5645,6 +5665,9 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListProcessesResponse: {
+            processes: components["schemas"]["Process"][];
+        };
         ListPromotionsResponse: {
             promotions: components["schemas"]["PromotionSummary"][];
             /** @description the names of those who are in it and whom you may see, by their ids */
@@ -6632,6 +6655,21 @@ export interface components {
             lines: number;
             /** @description of the first line */
             message: string;
+        };
+        Process: {
+            process_id: string;
+            host: string;
+            pid: number;
+            version: string;
+            roles: ("server" | "worker" | "engine" | "dispatcher" | "search" | "maintenance")[];
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            seen_at: string;
+            /** Format: date-time */
+            draining_at: string | null;
+            /** @description false: silent for more than 20 seconds */
+            is_alive: boolean;
         };
         PromoteUploadRequest: {
             /**
@@ -9455,6 +9493,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthDetails"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    listProcesses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProcessesResponse"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Workers } from '../api/jobs.ts'
-import type { Issue } from '../api/system.ts'
+import type { Issue, Process } from '../api/system.ts'
 import type { Gate } from '../api/types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { useLivePages, useLiveQuery } from '../live/live.tsx'
@@ -32,6 +32,7 @@ export default function HealthPage() {
         {mayOperate ? <Checks /> : <OnlyForOperators />}
         <Issues mayResolve={mayOperate} />
         <Gates />
+        {mayOperate && <Processes />}
         {mayOperate && <WhoWorks />}
         {mayEverywhere(me, 'administer') && <StorageCard />}
       </div>
@@ -249,6 +250,58 @@ function GateLine({ gate }: { gate: Gate }) {
     </li>
   )
 }
+
+function Processes() {
+  const processes = useLiveQuery(['health', 'processes'], (api) => api.system.processes())
+  const rows = processes.data?.processes ?? []
+  const hosts = new Set(rows.map(({ host }) => host)).size
+  const versions = [...new Set(rows.filter(({ is_alive }) => is_alive).map(({ version }) => version))]
+  return (
+    <Card
+      id="processes"
+      title="Processes"
+      aside={
+        processes.data && (
+          <span className="tiny">
+            {counted(rows.length, 'process', 'processes')} on {counted(hosts, 'host')}
+            {versions.length > 1 && ` · versions ${versions.join(', ')}`}
+          </span>
+        )
+      }
+    >
+      <FailureNote failure={processes.failure} />
+      {rows.length > 0 && (
+        <ListTable
+          label="Processes"
+          columns={PROCESS_COLUMNS}
+          rows={rows}
+          keyOf={({ process_id }) => process_id}
+        />
+      )}
+    </Card>
+  )
+}
+
+const PROCESS_COLUMNS: readonly Column<Process>[] = [
+  {
+    title: 'Host',
+    cell: ({ host, pid, roles }) => (
+      <>
+        <b>{host}</b> <span className="tiny">process {pid}</span>
+        <div className="tiny">{roles.join(', ')}</div>
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    tight: true,
+    cell: ({ is_alive, draining_at }) =>
+      is_alive && draining_at ? <Chip tone="held">draining</Chip> : <Alive alive={is_alive} />,
+  },
+  { title: 'Version', tight: true, cell: ({ version }) => version },
+  { title: 'Heartbeat', tight: true, wideOnly: true, cell: ({ seen_at }) => <Ago at={seen_at} /> },
+  { title: 'Since', tight: true, wideOnly: true, cell: ({ started_at }) => <Ago at={started_at} /> },
+]
 
 function WhoWorks() {
   const workers = useLiveQuery(['jobs', 'workers'], (api) => api.queue.workers())

@@ -127,6 +127,7 @@ function follow(
   let stream: AbortController | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let isFirst = true
+  let lastEventId: string | undefined
   const told = throttled(changed)
 
   async function connect(): Promise<void> {
@@ -135,16 +136,27 @@ function follow(
     if (document.hidden) return
     const own = new AbortController()
     stream = own
-    const begun = () => {
-      setConnected(true)
-      if (!isFirst) told.add(undefined)
-      isFirst = false
+    let retryMs = RETRY_MS
+    const listener = {
+      lastEventId,
+      begun(resumed: boolean) {
+        setConnected(true)
+        if (!isFirst && !resumed) told.add(undefined)
+        isFirst = false
+      },
+      changed: (rooms: readonly string[]) => told.add(new Set(rooms)),
+      seen(id: string) {
+        lastEventId = id
+      },
+      retryIn(ms: number) {
+        retryMs = ms
+      },
     }
     // A refusal and a lost connection are shown by what is read; here they only mean to try again.
-    await api.live({ begun, changed: (rooms) => told.add(new Set(rooms)) }, own.signal).catch(() => {})
+    await api.live(listener, own.signal).catch(() => {})
     if (stream !== own) return
     setConnected(false)
-    timer = setTimeout(connect, RETRY_MS)
+    timer = setTimeout(connect, retryMs)
   }
 
   const look = () => {
