@@ -7164,11 +7164,13 @@ export interface components {
             row_type: string;
             column: string | null;
             value: number;
-            /** @description the median of the uploads before; null: fewer than three */
+            /** @description the median of the uploads before; of the sum of a partial upload: what as many rows usually sum up to; null: fewer than three */
             usual: number | null;
             spread: number | null;
             /** @enum {unknown} */
             level: "ok" | "notice" | "high";
+            /** @description why it was judged otherwise: a correction, a part of an upload, a short file */
+            reason?: string;
             /** @description the query of GET /uploads/{id}/plan/rows that lists its rows */
             filter: {
                 [key: string]: unknown;

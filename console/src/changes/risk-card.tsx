@@ -40,7 +40,10 @@ export function RiskCard({ upload, digest }: { upload: string; digest: string })
       <ul>
         {shown.map((fact) => (
           <li key={`${fact.fact} ${fact.row_type} ${fact.column}`}>
-            <FactName fact={fact} />
+            <span>
+              <FactName fact={fact} />
+              {fact.reason && <span className="tiny fact-reason">{fact.reason}</span>}
+            </span>
             <span>
               {fact.level !== 'ok' && <Chip tone={fact.level === 'high' ? 'bad' : 'held'}>{fact.level}</Chip>}{' '}
               {numberText(fact, fact.value)}
