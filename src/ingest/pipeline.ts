@@ -26,7 +26,14 @@ import {
   unknownInLookup,
 } from './datasets/mapping.ts'
 import { asDeclared, listDatasets, requireDataset } from './datasets/registry.ts'
-import { type OnInvalid, planUpload, recordPlanFailure, submitPlan } from './plan.ts'
+import {
+  type OnInvalid,
+  OWN_TOTALS_DISAGREE,
+  OWN_TOTALS_HINT,
+  planUpload,
+  recordPlanFailure,
+  submitPlan,
+} from './plan.ts'
 import {
   type Promotion,
   type PromotionAttempt,
@@ -517,7 +524,8 @@ function stopReason(upload: Upload, until: Until, continues: boolean): Stagedoor
   if (hasReached(upload, until)) return undefined
   const { upload_id, status, plan_refusal, approval_required, review_status } = upload
   if (status === 'planned' && plan_refusal !== null) {
-    return new StagedoorError('plan_refused', { upload: upload_id, reason: plan_refusal })
+    const hint = plan_refusal.startsWith(OWN_TOTALS_DISAGREE) ? { hint: OWN_TOTALS_HINT } : {}
+    return new StagedoorError('plan_refused', { upload: upload_id, reason: plan_refusal }, hint)
   }
   const isPending = review_status === 'pending'
   if (status === 'planned' && approval_required && (continues || isPending)) {

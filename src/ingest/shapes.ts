@@ -136,6 +136,55 @@ export const ControlTotal = shape(
 )
 export type ControlTotal = Row<typeof ControlTotal>
 
+const OwnTotalFigure = shape('OwnTotalFigure', {
+  column: Type.String({ description: 'of the file' }),
+  title: Text,
+  field: Text,
+  file: Type.String({ ...decimal, description: 'what the total line says' }),
+  sum: Type.String({ ...decimal, description: 'of the lines' }),
+  difference: Type.String({ ...decimal, description: 'file − sum' }),
+  unread: Type.Integer({ description: 'cells of these lines that are no number: the sum lacks them' }),
+  result: Type.Enum(['agrees', 'disagrees', 'not_compared']),
+  reason: Type.Optional(Type.String({ description: 'why it was not compared' })),
+})
+const OwnTotal = shape('OwnTotal', {
+  line: Type.Integer({ description: 'of the file' }),
+  label: nullable(Type.String({ examples: ['Total: Ads'] })),
+  result: Type.Enum(['agrees', 'disagrees', 'not_compared']),
+  with: nullable(
+    Type.String({
+      description: 'the lines that it was compared with',
+      examples: ['all lines', 'lines with “ads” in Channel'],
+    }),
+  ),
+  lines: nullable(Type.Integer({ description: 'how many they are' })),
+  reason: nullable(Type.String({ description: 'why it was not compared' })),
+  figures: Type.Array(OwnTotalFigure, { description: 'those that disagree first, at most 20' }),
+  more_figures: Type.Integer(),
+})
+export type OwnTotal = Row<typeof OwnTotal>
+export const OwnTotals = shape(
+  'OwnTotals',
+  {
+    lines: Type.Integer({ description: 'lines of the file that sum up others' }),
+    agree: Type.Integer({ description: 'of them' }),
+    disagree: Type.Integer({ description: 'of them' }),
+    not_compared: Type.Integer({ description: 'of them' }),
+    columns: Type.Array(Text, { description: 'columns that were compared' }),
+    excluded: Type.Array(shape('OwnTotalExcluded', { column: Text, reason: Text }), {
+      description: 'numbers of these lines that were not compared',
+    }),
+    more_excluded: Type.Integer(),
+    totals: Type.Array(OwnTotal, { description: 'those that disagree first, at most 100' }),
+    more_totals: Type.Integer(),
+  },
+  {
+    description:
+      'The file’s own totals (lines such as “Total” or “Total: Ads”), compared with the sums of its lines on the decimals that they show; made again after every correction.',
+  },
+)
+export type OwnTotals = Row<typeof OwnTotals>
+
 const Dependents = Type.Array(
   shape('Dependents', {
     table: Text,
@@ -262,6 +311,7 @@ export const Upload = shape('Upload', {
     examples: [{ 'row.total': 1, 'key.repeated': 60 }],
   }),
   control: Type.Array(ControlTotal, { description: 'of the check, then of the plan, then of the promotion' }),
+  own_totals: nullable(OwnTotals),
   repeated_keys: nullable(RepeatedKeys),
   plan_notes: Type.Array(FileNote, { description: 'what the plan noticed about the whole file' }),
   progress: nullable(Progress),

@@ -6212,6 +6212,77 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        OwnTotal: {
+            /** @description of the file */
+            line: number;
+            /** @example Total: Ads */
+            label: string | null;
+            /** @enum {unknown} */
+            result: "agrees" | "disagrees" | "not_compared";
+            /**
+             * @description the lines that it was compared with
+             * @example all lines
+             * @example lines with “ads” in Channel
+             */
+            with: string | null;
+            /** @description how many they are */
+            lines: number | null;
+            /** @description why it was not compared */
+            reason: string | null;
+            /** @description those that disagree first, at most 20 */
+            figures: components["schemas"]["OwnTotalFigure"][];
+            more_figures: number;
+        };
+        OwnTotalExcluded: {
+            column: string;
+            reason: string;
+        };
+        OwnTotalFigure: {
+            /** @description of the file */
+            column: string;
+            title: string;
+            field: string;
+            /**
+             * @description what the total line says
+             * @example 598000000.25
+             */
+            file: string;
+            /**
+             * @description of the lines
+             * @example 598000000.25
+             */
+            sum: string;
+            /**
+             * @description file − sum
+             * @example 598000000.25
+             */
+            difference: string;
+            /** @description cells of these lines that are no number: the sum lacks them */
+            unread: number;
+            /** @enum {unknown} */
+            result: "agrees" | "disagrees" | "not_compared";
+            /** @description why it was not compared */
+            reason?: string;
+        };
+        /** @description The file’s own totals (lines such as “Total” or “Total: Ads”), compared with the sums of its lines on the decimals that they show; made again after every correction. */
+        OwnTotals: {
+            /** @description lines of the file that sum up others */
+            lines: number;
+            /** @description of them */
+            agree: number;
+            /** @description of them */
+            disagree: number;
+            /** @description of them */
+            not_compared: number;
+            /** @description columns that were compared */
+            columns: string[];
+            /** @description numbers of these lines that were not compared */
+            excluded: components["schemas"]["OwnTotalExcluded"][];
+            more_excluded: number;
+            /** @description those that disagree first, at most 100 */
+            totals: components["schemas"]["OwnTotal"][];
+            more_totals: number;
+        };
         PartOfRecord: {
             part_index: number;
             part_name: string;
@@ -6835,6 +6906,7 @@ export interface components {
             };
             /** @description of the check, then of the plan, then of the promotion */
             control: components["schemas"]["ControlTotal"][];
+            own_totals: components["schemas"]["OwnTotals"] | null;
             repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
             /** @description what the plan noticed about the whole file */
             plan_notes: components["schemas"]["FileNote"][];
@@ -8514,6 +8586,7 @@ export interface components {
             };
             /** @description of the check, then of the plan, then of the promotion */
             control: components["schemas"]["ControlTotal"][];
+            own_totals: components["schemas"]["OwnTotals"] | null;
             repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
             /** @description what the plan noticed about the whole file */
             plan_notes: components["schemas"]["FileNote"][];
@@ -8631,6 +8704,7 @@ export interface components {
             /** @description in the database; null: line by line while the file was read (read_ms) */
             ms: number | null;
             rules: components["schemas"]["CheckedRule"][];
+            own_totals?: components["schemas"]["OwnTotals"];
         };
         UploadChecklistItem: {
             item_id: string;
@@ -8687,6 +8761,7 @@ export interface components {
             };
             /** @description of the check, then of the plan, then of the promotion */
             control: components["schemas"]["ControlTotal"][];
+            own_totals: components["schemas"]["OwnTotals"] | null;
             repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
             /** @description what the plan noticed about the whole file */
             plan_notes: components["schemas"]["FileNote"][];
