@@ -151,7 +151,8 @@ function printReading(output: Output, { howRead, names }: UploadView): void {
   )
   const facts = [
     ...howRead.options.map(
-      ({ option, value, how }) => `${option.replace('_', ' ')}: ${printableLine(value)} (${how})`,
+      ({ option, value, how, change }) =>
+        `${option.replace('_', ' ')}: ${printableLine(value)} (${change ? `${how} from #${change}` : how})`,
     ),
     ...howRead.values.map(
       ({ title, value, meaning, lines, how, by }) =>

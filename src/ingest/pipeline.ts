@@ -41,6 +41,7 @@ import {
   promotionAttempt,
   recordPromotionFailure,
 } from './promotion.ts'
+import { listReadOptions } from './read-options.ts'
 import type { DatasetMatches, MappingPreview } from './shapes.ts'
 import { type SpooledFile, spool, spoolFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
@@ -183,9 +184,10 @@ export async function previewSpooled(
   const { workspaceId, platform, signal } = asked
   try {
     // Under the actor's own rights: what another workspace remembers is never seen.
-    const { dataset, remembered, limits } = await actor.transaction(async (client) => ({
+    const { dataset, remembered, memories, limits } = await actor.transaction(async (client) => ({
       dataset: asDeclared(await requireDataset(client, asked.dataset, platform, workspaceId)),
       remembered: await readMapping(client, asked),
+      memories: await listReadOptions(client, { ...asked, author: actor.onBehalfOf ?? null }),
       limits: await uploadLimits(client, workspaceId),
     }))
     const { previewMapping } = await import('./datasets/mapping-preview.ts')
@@ -194,6 +196,7 @@ export async function previewSpooled(
       platform,
       file,
       remembered,
+      memories,
       options: asked.file,
       head: asked.head,
       maxLines: limits.max_lines,
@@ -238,9 +241,10 @@ export async function matchSpooled(
 ): Promise<DatasetMatches> {
   const { workspaceId, head, signal } = asked
   try {
-    const { registered, remembered, limits } = await actor.transaction(async (client) => ({
+    const { registered, remembered, memories, limits } = await actor.transaction(async (client) => ({
       registered: await listDatasets(client, workspaceId),
       remembered: await readMappedHeaders(client, workspaceId),
+      memories: await listReadOptions(client, { workspaceId, author: actor.onBehalfOf ?? null }),
       limits: await uploadLimits(client, workspaceId),
     }))
     const { matchDatasets } = await import('./datasets/fit.ts')
@@ -248,6 +252,7 @@ export async function matchSpooled(
       datasets: registered.map(({ definition }) => definition),
       file,
       remembered,
+      memories,
       options: asked.file,
       head,
       maxLines: limits.max_lines,
@@ -400,6 +405,12 @@ async function stageFile(
           upload: { ...upload, ...reader },
           dataset: await requireDataset(client, upload.dataset, upload.platform),
           mapping: await readMapping(client, { ...upload, workspaceId: upload.workspace_id }),
+          memories: await listReadOptions(client, {
+            workspaceId: upload.workspace_id,
+            dataset: upload.dataset,
+            platform: upload.platform,
+            author: upload.uploaded_by,
+          }),
           limits: await uploadLimits(client, upload.workspace_id),
         }
       })

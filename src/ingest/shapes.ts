@@ -630,12 +630,30 @@ export const datasetMapping = {
     description: 'field → value in the file → value to take',
   }),
 }
+const ReadOptionsMemory = shape('ReadOptionsMemory', {
+  author: Type.String({ description: 'whose next files are read by it' }),
+  shape: Type.String({ description: 'of the files: their format and headers, as sha-256' }),
+  columns: Type.Array(Text, { description: 'the first headers' }),
+  options: shape('RememberedReadOptions', {
+    encoding: Type.Optional(Text),
+    delimiter: Type.Optional(Text),
+    header_line: Type.Optional(Type.Integer()),
+    decimal: Type.Optional(Type.Enum(['dot', 'comma'])),
+    dates: Type.Optional(Type.Enum(['dmy', 'mdy'])),
+  }),
+  upload_id: UuidOrNull,
+  change: nullable(Type.Integer({ description: 'number of the change that they were chosen for' })),
+  remembered_at: Timestamp,
+})
 export const DatasetMapping = shape('DatasetMapping', {
   ...datasetMapping,
   header_by: Type.Record(Text, Text, { description: 'header → who said last what it means' }),
   value_by: Type.Record(Text, Text, { description: 'field → who said last what values of it mean' }),
   updated_by: TextOrNull,
   updated_at: TimestampOrNull,
+  read_options: Type.Array(ReadOptionsMemory, {
+    description: 'how people had their files read, for their next ones of the same columns; newest first',
+  }),
   fields: Type.Array(
     shape('DatasetField', {
       field: Text,
@@ -690,6 +708,11 @@ export const FileReading = shape('FileReading', {
       ]),
       value: Text,
       how: ReadBy,
+      change: Type.Optional(
+        nullable(
+          Type.Integer({ description: 'of what is remembered: number of the change that it was chosen for' }),
+        ),
+      ),
     }),
   ),
   defaults: Type.Array(shape('UsedDefault', { field: Text, title: Text, value: Text }), {
@@ -775,7 +798,9 @@ const PreviewStyle = shape('PreviewStyle', {
       'dot, comma: the decimal sign; dmy, mdy: what comes first. unknown, mixed: a value that reads two ways is an error, never a guess',
   }),
   by: nullable(
-    Type.Enum(['chosen', 'file'], { description: 'who says so: a person, or values of the file' }),
+    Type.Enum(['chosen', 'file', 'remembered'], {
+      description: 'who says so: a person, values of the file, or a person for an earlier file of this shape',
+    }),
   ),
   proof: nullable(Type.String({ description: 'a value that only this style can have written' })),
   ambiguous: Type.Integer({ description: 'lines with a value that reads two ways' }),
@@ -798,6 +823,21 @@ const PreviewFile = shape(
     }),
     decimal: PreviewStyle,
     dates: PreviewStyle,
+    recalled: nullable(
+      shape(
+        'RecalledOptions',
+        {
+          shape: Digest,
+          upload_id: UuidOrNull,
+          change: nullable(Type.Integer({ description: 'number of the change that they were chosen for' })),
+          options: Type.Array(Type.Enum(['encoding', 'delimiter', 'header_line', 'decimal', 'dates']), {
+            description: 'those that are used',
+          }),
+          notes: Type.Array(Text, { description: 'where the file shows something else, which is used' }),
+        },
+        { description: 'options that the same person chose for an earlier file with these columns' },
+      ),
+    ),
   },
   { description: 'how the file is written, as far as it was looked at' },
 )

@@ -854,7 +854,7 @@ export interface paths {
         /** Replace all that is remembered of headers and values */
         put: operations["setDatasetMapping"];
         post?: never;
-        /** Forget what a header means, or what a value of a field means */
+        /** Forget what a header means, what a value of a field means, or how files are to be read */
         delete: operations["deleteDatasetMappingEntry"];
         options?: never;
         head?: never;
@@ -4318,6 +4318,8 @@ export interface components {
             updated_by: string | null;
             /** Format: date-time */
             updated_at: string | null;
+            /** @description how people had their files read, for their next ones of the same columns; newest first */
+            read_options: components["schemas"]["ReadOptionsMemory"][];
             fields: components["schemas"]["DatasetField"][];
         };
         DatasetMatch: {
@@ -5931,6 +5933,8 @@ export interface components {
              * @enum {unknown}
              */
             dates?: "dmy" | "mdy";
+            /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+            remember_options?: boolean;
             /** @description fields that the dataset expects and the file has no column for, separated by commas */
             without?: string;
             file_name?: string;
@@ -6582,6 +6586,7 @@ export interface components {
             first_lines: components["schemas"]["FirstLine"][];
             decimal: components["schemas"]["PreviewStyle"];
             dates: components["schemas"]["PreviewStyle"];
+            recalled: components["schemas"]["RecalledOptions"] | null;
         };
         PreviewScheduleResponse: {
             /** @description the next times; none while it is disabled */
@@ -6593,7 +6598,7 @@ export interface components {
              * @enum {unknown}
              */
             found: "dot" | "comma" | "dmy" | "mdy" | "mixed" | "unknown";
-            by: ("chosen" | "file") | null;
+            by: ("chosen" | "file" | "remembered") | null;
             /** @description a value that only this style can have written */
             proof: string | null;
             /** @description lines with a value that reads two ways */
@@ -6747,6 +6752,23 @@ export interface components {
              * @enum {unknown}
              */
             how: "name" | "chosen" | "remembered" | "detected" | "open";
+            /** @description of what is remembered: number of the change that it was chosen for */
+            change?: number | null;
+        };
+        ReadOptionsMemory: {
+            /** @description whose next files are read by it */
+            author: string;
+            /** @description of the files: their format and headers, as sha-256 */
+            shape: string;
+            /** @description the first headers */
+            columns: string[];
+            options: components["schemas"]["RememberedReadOptions"];
+            /** Format: uuid */
+            upload_id: string | null;
+            /** @description number of the change that they were chosen for */
+            change: number | null;
+            /** Format: date-time */
+            remembered_at: string;
         };
         ReaderLag: {
             reader: string;
@@ -6779,6 +6801,22 @@ export interface components {
             /** @enum {unknown} */
             status: "ready" | "not_ready";
             checks: components["schemas"]["HealthCheck"][];
+        };
+        /** @description options that the same person chose for an earlier file with these columns */
+        RecalledOptions: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            shape: string;
+            /** Format: uuid */
+            upload_id: string | null;
+            /** @description number of the change that they were chosen for */
+            change: number | null;
+            /** @description those that are used */
+            options: ("encoding" | "delimiter" | "header_line" | "decimal" | "dates")[];
+            /** @description where the file shows something else, which is used */
+            notes: string[];
         };
         RegisterPlaybookRequest: {
             /** @description YAML or JSON */
@@ -6813,6 +6851,15 @@ export interface components {
             unit_id: string;
             canonical_address: string;
             title: string;
+        };
+        RememberedReadOptions: {
+            encoding?: string;
+            delimiter?: string;
+            header_line?: number;
+            /** @enum {unknown} */
+            decimal?: "dot" | "comma";
+            /** @enum {unknown} */
+            dates?: "dmy" | "mdy";
         };
         RemovedPiece: {
             address: string;
@@ -8946,6 +8993,8 @@ export interface components {
              * @enum {unknown}
              */
             dates?: "dmy" | "mdy";
+            /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+            remember_options?: boolean;
             /** @description fields that the dataset expects and the file has no column for, separated by commas */
             without?: string;
             file_name?: string;
@@ -10707,6 +10756,10 @@ export interface operations {
                 field?: string;
                 /** @description of that field, as it is in the file */
                 value?: string;
+                /** @description the shape whose options are forgotten, or all of yours */
+                read_options?: string;
+                /** @description whose options; default your own; those of others need the right to operate */
+                author?: string;
             };
             header?: never;
             path: {
@@ -10795,6 +10848,8 @@ export interface operations {
                 decimal?: "dot" | "comma";
                 /** @description default: detected */
                 dates?: "dmy" | "mdy";
+                /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+                remember_options?: boolean;
                 /** @description fields that the dataset expects and the file has no column for, separated by commas */
                 without?: string;
                 file_name?: string;
@@ -10978,6 +11033,8 @@ export interface operations {
                 decimal?: "dot" | "comma";
                 /** @description default: detected */
                 dates?: "dmy" | "mdy";
+                /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+                remember_options?: boolean;
                 /** @description fields that the dataset expects and the file has no column for, separated by commas */
                 without?: string;
                 file_name?: string;

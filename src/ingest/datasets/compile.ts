@@ -662,8 +662,17 @@ export interface Reading {
   readonly sheet?: string
   /** Who had said what headers and values of this file mean, before it was uploaded; missing in readings of older versions. */
   readonly remembered?: RememberedReading
+  /** By which earlier choice of options it was read, besides what it shows by itself. */
+  readonly recalled?: RecalledReading
   /** Field → value that somebody had matched → lines with it. */
   readonly matched?: Readonly<Record<string, Readonly<Record<string, number>>>>
+}
+
+export interface RecalledReading {
+  /** The upload that they were chosen for, and the number of its change. */
+  readonly upload_id: string | null
+  readonly change: number | null
+  readonly options: readonly ('encoding' | 'delimiter' | 'header_line' | 'decimal' | 'dates')[]
 }
 
 export interface RememberedReading {
