@@ -47,7 +47,6 @@ begin
                                            where upload_id = u.upload_id and action = 'refused')
            -- Totals lines are not lost amounts.
            or u.left_out - iu_core.fn_ingest_totals_rules() <> '{}'),
-          ('own_totals', 'The file''s own totals disagree with its lines, and I know why', coalesce((u.own_totals ->> 'disagree')::bigint > 0, false)),
           ('deleted', format('%s may be deleted', case v_plan.snapshot ->> 'deleted' when '1' then '1 row' else (v_plan.snapshot ->> 'deleted') || ' rows' end),
            coalesce((v_plan.snapshot ->> 'deleted')::bigint > 0, false)),
           ('short_file', format('The file is complete, although it has %s lines and the last ones had %s', v_plan.snapshot ->> 'lines',
