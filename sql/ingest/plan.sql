@@ -36,6 +36,7 @@ declare
   v_control jsonb;
   v_notes jsonb;
   v_snapshot jsonb;
+  v_own_totals jsonb;
   v_at timestamptz;
   v_steps jsonb := '[]';
   v_inner jsonb;
@@ -107,6 +108,11 @@ begin
     (v_totals -> (u.reading -> 'layout' ->> 'leaf')) - 'insert' - 'skipped' = '{}');
   v_control := iu_core.fn_ingest_control_sum(v_parts, v_dataset.definition, u.reading -> 'layout', true);
   v_steps := v_steps || iu_core.fn_ingest_step('totals', v_at);
+  v_at := clock_timestamp();
+  v_own_totals := iu_core.fn_ingest_own_totals(u, v_dataset.definition);
+  if v_own_totals is not null then
+    v_steps := v_steps || iu_core.fn_ingest_step('own_totals', v_at);
+  end if;
   -- A line that the plan refuses is invalid: it is listed, exported and kept like one that the reader refused.
   perform iu_core.fn_ingest_plan_problems(u);
   select * into u from iu_core.ingest_upload where upload_id = p_upload_id;
@@ -118,14 +124,16 @@ begin
   select u.upload_id,
          iu_core.fn_ingest_plan_digest(u.upload_id, p_gate_mode, p_threshold,
                                        jsonb_build_object('control', v_control, 'repeated_keys', k.repeated_keys, 'notes', v_notes)
-                                       || case when v_snapshot is null then '{}' else jsonb_build_object('snapshot', v_snapshot) end,
+                                       || case when v_snapshot is null then '{}' else jsonb_build_object('snapshot', v_snapshot) end
+                                       || case when v_own_totals is null then '{}' else jsonb_build_object('own_totals', v_own_totals) end,
                                        r.blocks, r.digests),
          p_gate_mode, p_threshold, v_totals, v_control, coalesce(v_parts, '[]'), k.repeated_keys, coalesce(v_notes, '[]'),
          (select coalesce(jsonb_object_agg(r.row_type, c.columns) filter (where c.columns is not null), '{}')
             from iu_core.fn_ingest_row_types(v_dataset.definition, u.reading -> 'layout') as r,
                  lateral (select iu_core.fn_ingest_plan_texts(r.written)) as c (columns)),
          iu_core.fn_ingest_written_columns(v_dataset.definition, u.reading -> 'layout'),
-         coalesce(iu_core.fn_ingest_plan_refusal_reason(u, p_gate_mode, p_threshold, v_totals, v_control), v_snapshot ->> 'refusal'), v_dataset.definition_digest, v_dataset.approval_required, v_actor.actor,
+         coalesce(iu_core.fn_ingest_plan_refusal_reason(u, p_gate_mode, p_threshold, v_totals, v_control), v_snapshot ->> 'refusal',
+                  iu_core.fn_ingest_own_totals_refusal(v_own_totals, v_dataset.definition)), v_dataset.definition_digest, v_dataset.approval_required, v_actor.actor,
          extract(epoch from clock_timestamp() - v_started) * 1000, v_snapshot - 'refusal', r.blocks, r.digests
     from iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) as k (repeated_keys), iu_core.fn_ingest_plan_row_digests(u.upload_id) as r
   returning * into v_plan;
@@ -136,7 +144,7 @@ begin
   update iu_core.ingest_plan set steps = iu_core.fn_ingest_steps_sum(v_steps) where upload_id = u.upload_id returning * into v_plan;
   perform iu_core.fn_ingest_store_lookups(u.upload_id);
   perform iu_core.fn_ingest_plan_store_hashes(u, v_dataset.definition);
-  update iu_core.ingest_upload set status = 'planned', error = null, control = v_control where upload_id = u.upload_id;
+  update iu_core.ingest_upload set status = 'planned', error = null, control = v_control, own_totals = v_own_totals where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_planned_by,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'plan_digest', v_plan.digest,
@@ -546,7 +554,9 @@ begin
   end if;
   begin
     perform iu_core.fn_ingest_check_across_lines(u, v_definition);
-    update iu_core.ingest_upload set control = iu_core.fn_ingest_control_totals(u, v_definition, false) where upload_id = p_upload_id;
+    update iu_core.ingest_upload
+       set control = iu_core.fn_ingest_control_totals(u, v_definition, false), own_totals = iu_core.fn_ingest_own_totals(u, v_definition)
+     where upload_id = p_upload_id;
     perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);
   exception when others then
     raise warning 'The lines of upload % could not be checked: %', p_upload_id, sqlerrm;

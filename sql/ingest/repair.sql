@@ -58,7 +58,9 @@ begin
     perform iu_core.fn_ingest_check_across_lines(u, v_dataset.definition);
     update iu_core.ingest_upload set status = 'staged' where upload_id = p_upload_id;
     perform iu_core.fn_ingest_recount(p_upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);
-    update iu_core.ingest_upload set control = iu_core.fn_ingest_control_totals(u, v_dataset.definition, false) where upload_id = p_upload_id;
+    update iu_core.ingest_upload
+       set control = iu_core.fn_ingest_control_totals(u, v_dataset.definition, false), own_totals = iu_core.fn_ingest_own_totals(u, v_dataset.definition)
+     where upload_id = p_upload_id;
   end if;
 end $$;
 

@@ -31,6 +31,7 @@ declare
   v_parts jsonb;
   v_totals jsonb;
   v_control jsonb;
+  v_own_totals jsonb;
   v_notes jsonb;
   v_blocks bigint[];
   v_digests bytea[];
@@ -107,6 +108,7 @@ begin
   v_parts := iu_core.fn_ingest_control_adjust(v_plan.control_parts, v_minus,
                                               iu_core.fn_ingest_control_parts(u, v_definition, true, p_lines => v_lines));
   v_control := iu_core.fn_ingest_control_sum(v_parts, v_definition, v_layout, true);
+  v_own_totals := iu_core.fn_ingest_own_totals(u, v_definition);
   v_notes := v_plan.notes;
   if v_entities then
     v_notes := coalesce(iu_core.fn_ingest_replan_notes(u, v_definition), '[]');
@@ -119,15 +121,17 @@ begin
   update iu_core.ingest_plan p
      set plan_id = iu_core.fn_time_uuid(), totals = v_totals, control = v_control, control_parts = v_parts, notes = v_notes,
          digest = iu_core.fn_ingest_plan_digest(u.upload_id, p.gate_mode, p.threshold,
-           jsonb_build_object('control', v_control, 'repeated_keys', p.repeated_keys, 'notes', nullif(v_notes, '[]')), v_blocks, v_digests),
+           jsonb_build_object('control', v_control, 'repeated_keys', p.repeated_keys, 'notes', nullif(v_notes, '[]'))
+           || case when v_own_totals is null then '{}' else jsonb_build_object('own_totals', v_own_totals) end, v_blocks, v_digests),
          row_blocks = v_blocks, row_digests = v_digests,
-         refusal = iu_core.fn_ingest_plan_refusal_reason(u, p.gate_mode, p.threshold, v_totals, v_control),
+         refusal = coalesce(iu_core.fn_ingest_plan_refusal_reason(u, p.gate_mode, p.threshold, v_totals, v_control),
+                            iu_core.fn_ingest_own_totals_refusal(v_own_totals, v_definition)),
          approval_required = p_dataset.approval_required, review_record_id = null, planned_by = v_actor.actor,
          planned_at = clock_timestamp(), took_ms = extract(epoch from clock_timestamp() - v_started) * 1000
    where p.upload_id = u.upload_id returning * into v_plan;
   perform iu_core.fn_ingest_plan_withdraw_review(v_review);
   v_plan := iu_core.fn_review_plan(u, v_plan);
-  update iu_core.ingest_upload set control = v_control where upload_id = u.upload_id;
+  update iu_core.ingest_upload set control = v_control, own_totals = v_own_totals where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => u.upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_repaired_by,
     p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'plan_digest', v_plan.digest,

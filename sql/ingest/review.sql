@@ -35,7 +35,8 @@ begin
         'platform', u.platform, 'client_id', u.client_id, 'lines', u.line_count, 'plan_digest', v_plan.digest,
         'gate_mode', v_plan.gate_mode, 'threshold', v_plan.threshold, 'totals', v_plan.totals,
         'control', v_plan.control, 'repeated_keys', v_plan.repeated_keys, 'left_out', u.left_out, 'notes', v_plan.notes)
-        || case when v_plan.snapshot is null then '{}' else jsonb_build_object('snapshot', v_plan.snapshot) end),
+        || case when v_plan.snapshot is null then '{}' else jsonb_build_object('snapshot', v_plan.snapshot) end
+        || case when u.own_totals is null then '{}' else jsonb_build_object('own_totals', u.own_totals) end),
       jsonb_build_object('part_name', 'sample', 'payload_kind', 'json',
                          'payload_json', iu_core.fn_ingest_plan_sample(p_upload_id)),
       jsonb_build_object('part_name', 'checklist', 'payload_kind', 'json', 'payload_json', (
@@ -264,6 +265,13 @@ begin
       errcode = 'SD607',
       message = format('Upload %s is a dry run, which is never promoted', p_upload_id),
       hint = 'Bring the file in with `stagedoor ingest FILE`.',
+      detail = json_build_object('upload', p_upload_id, 'reason', p_reason)::text;
+  end if;
+  if p_reason like 'the file''s own totals disagree%' then
+    raise exception using
+      errcode = 'SD607',
+      message = format('The plan of upload %s cannot be promoted: %s', p_upload_id, p_reason),
+      hint = 'Correct the lines, or the total itself if it is wrong, and plan again; or export the file again. A dataset with ownTotals: warn only warns.',
       detail = json_build_object('upload', p_upload_id, 'reason', p_reason)::text;
   end if;
   raise exception using

@@ -2,11 +2,11 @@
 
 -- The facts of a plan against the last promoted uploads (at most 8) of the same dataset, platform and client:
 --   {"upload_id", "plan_digest", "compared_uploads", "facts": [{"fact", "row_type", "column", "value", "usual", "spread", "level",
---    "filter", "values", "days"}], "not_computed": [{"row_type", "column", "reason"}]}
+--    "reason", "filter", "values", "days"}], "not_computed": [{"row_type", "column", "reason"}]}
 -- usual: the median; spread: 1.4826 × the median distance from it, which is the standard deviation of normal values. level: ok,
--- notice (beyond 3 spreads) or high (beyond 6). Facts that ask for a look by themselves (a tenfold change, new values, missing days,
--- deletes) are notice without a history, too. filter: the query of GET /uploads/{id}/plan/rows that lists its rows; null if there
--- are none. Column facts are about the rows that are written. They are computed once for each plan.
+-- notice (beyond 3 spreads) or high (beyond 6), see fn_ingest_risk_judge. Facts that ask for a look by themselves (a tenfold change,
+-- new values, missing days, deletes) are notice without a history, too. filter: the query of GET /uploads/{id}/plan/rows that lists its
+-- rows; null if there are none. Column facts are about the rows that are written. They are computed once for each plan.
 create or replace function iu_core.fn_ingest_risk(p_upload_id uuid) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -48,47 +48,128 @@ begin
     continue when v_other is null;
     v_compared := v_compared + 1;
     v_budget := v_budget - coalesce((v_other ->> 'cells')::bigint, 0);
-    v_history := v_history || (v_other -> 'facts');
+    v_history := v_history || (select coalesce(jsonb_agg(f || jsonb_build_object('upload', v_compared)), '[]') from jsonb_array_elements(v_other -> 'facts') f);
   end loop;
-  with own as (
-    select * from jsonb_to_recordset(v_own -> 'facts') as f (fact text, row_type text, "column" text, value numeric, detail jsonb)
-  ), before as (
-    select f.fact, f.row_type, f."column", percentile_cont(0.5) within group (order by f.value::float8)::numeric as usual, count(*) as uploads
-      from jsonb_to_recordset(v_history) as f (fact text, row_type text, "column" text, value numeric)
-     group by 1, 2, 3
-  ), distances as (
-    select b.fact, b.row_type, b."column", percentile_cont(0.5) within group (order by abs(f.value - b.usual)::float8)::numeric * 1.4826 as spread
-      from before b
-      join jsonb_to_recordset(v_history) as f (fact text, row_type text, "column" text, value numeric)
-        on (f.fact, f.row_type) = (b.fact, b.row_type) and f."column" is not distinct from b."column"
-     group by 1, 2, 3
-  ), judged as (
-    select o.*, b.usual, b.uploads, d.spread,
-           -- Of uploads that are always the same the spread is 0: then 5 % of the usual value counts, or one row.
-           abs(o.value - b.usual) / greatest(d.spread, abs(b.usual) * 0.05,
-                                             case when o.fact in ('share_changed', 'empty') then 0.02
-                                                  when o.fact like 'rows%' or o.fact in ('new_values', 'tenfold', 'outliers', 'missing_days') then 1
-                                                  else 1e-9 end) as distance
-      from own o
-      left join before b on (b.fact, b.row_type) = (o.fact, o.row_type) and b."column" is not distinct from o."column" and b.uploads >= 3
-      left join distances d on (d.fact, d.row_type) = (b.fact, b.row_type) and d."column" is not distinct from b."column"
-  )
-  select coalesce(jsonb_agg(jsonb_build_object(
-           'fact', j.fact, 'row_type', j.row_type, 'column', j."column", 'value', trim_scale(j.value), 'usual', trim_scale(round(j.usual, 6)),
-           'spread', trim_scale(round(j.spread, 6)),
-           'level', case when j.distance > 6 then 'high' when j.distance > 3 then 'notice'
-                         when j.value > 0 and coalesce(j.value > j.usual, true)
-                              and j.fact in ('tenfold', 'outliers', 'new_values', 'missing_days', 'rows_delete', 'rows_refused') then 'notice'
-                         else 'ok' end,
-           'filter', j.detail -> 'filter') || (j.detail - 'filter')
-         order by j.distance desc nulls last, j.fact, j.row_type, j."column"), '[]')
-    into v_facts from judged j;
+  v_facts := iu_core.fn_ingest_risk_judge(v_own -> 'facts', v_history);
   return jsonb_build_object('upload_id', u.upload_id, 'plan_digest', v_plan.digest, 'compared_uploads', v_compared,
                             'facts', v_facts, 'not_computed', v_own -> 'not_computed');
 end $$;
 
 grant execute on function iu_core.fn_ingest_risk(uuid) to
   service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- Judges the facts of a plan by those of earlier uploads (p_history: the same with "upload", a number). Only what is a risk counts:
+--   more rows, more changed, more empty cells, more outliers, a smaller smallest and a larger largest value. The other side is no risk.
+--   fewer rows: a file that is cut off. Counted are all rows of the file, not the new ones, and not of a correction.
+--   sum: both sides. Of a partial upload the expectation is proportional: the usual mean × its rows, give or take what single values
+--   usually differ by.
+-- A correction: at most half as many rows as usual, of which at least half exist already. Its share of changed rows and the days that it
+-- does not have say nothing about it. Earlier uploads that are far smaller than the others (corrections) are not what is usual, if three
+-- others are left. reason: why a fact was judged otherwise. Internal.
+create or replace function iu_core.fn_ingest_risk_judge(p_own jsonb, p_history jsonb) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  with own as (
+    select * from jsonb_to_recordset(p_own) as f (fact text, row_type text, "column" text, value numeric, detail jsonb)
+  ), own_size as (
+    select o.row_type, sum(o.value) as rows, sum(o.value) filter (where o.fact = 'rows_insert') as inserts,
+           sum(o.value) filter (where o.fact in ('rows_insert', 'rows_update')) as written
+      from own o where o.fact in ('rows_insert', 'rows_update', 'rows_unchanged') group by 1
+  ), told as materialized (
+    select * from jsonb_to_recordset(p_history) as f (upload integer, fact text, row_type text, "column" text, value numeric)
+  ), size as materialized (
+    select t.upload, t.row_type, sum(t.value) as rows,
+           sum(t.value) filter (where t.fact in ('rows_insert', 'rows_update')) as written
+      from told t where t.fact in ('rows_insert', 'rows_update', 'rows_unchanged') group by 1, 2
+  ), usual_upload as materialized (
+    -- Whole uploads, without the corrections among them.
+    select s.* from size s
+      join (select z.row_type, percentile_disc(0.75) within group (order by z.rows) as rows from size z group by 1) r using (row_type)
+     where s.rows * 2 >= r.rows
+        or (select count(*) from size z where z.row_type = s.row_type and z.rows * 2 >= r.rows) < 3
+  ), usual_size as (
+    select row_type, percentile_cont(0.5) within group (order by rows::float8)::numeric as rows,
+           percentile_cont(0.5) within group (order by written::float8)::numeric as written, count(*) as uploads
+      from usual_upload group by 1
+  ), size_distance as (
+    select u.row_type, percentile_cont(0.5) within group (order by abs(s.rows - u.rows)::float8)::numeric * 1.4826 as spread
+      from usual_size u join usual_upload s using (row_type) group by 1
+  ), upload_kind as (
+    select o.row_type, o.rows, o.written, u.rows as usual_rows, u.written as usual_written,
+           coalesce(u.uploads >= 3 and o.rows * 2 <= u.rows and o.inserts * 2 <= o.rows, false) as is_correction,
+           coalesce(u.uploads >= 3 and o.written * 2 <= u.written, false) as is_partial,
+           (u.rows - o.rows) / greatest(d.spread, u.rows * 0.05, 1) as shortfall
+      from own_size o left join usual_size u using (row_type) left join size_distance d using (row_type)
+  ), history as materialized (
+    -- A sum by row, too, for what part of an upload is expected to sum up to.
+    select t.fact, t.row_type, t."column", t.value from told t join usual_upload s using (upload, row_type)
+    union all
+    select 'mean', t.row_type, t."column", t.value / s.written from told t join usual_upload s using (upload, row_type)
+     where t.fact = 'sum' and s.written > 0
+  ), before as (
+    select h.fact, h.row_type, h."column", percentile_cont(0.5) within group (order by h.value::float8)::numeric as usual,
+           min(h.value) as least, max(h.value) as most, count(*) as uploads
+      from history h group by 1, 2, 3
+  ), distances as (
+    select b.fact, b.row_type, b."column", percentile_cont(0.5) within group (order by abs(h.value - b.usual)::float8)::numeric * 1.4826 as spread
+      from before b join history h on (h.fact, h.row_type) = (b.fact, b.row_type) and h."column" is not distinct from b."column"
+     group by 1, 2, 3
+  ), expected as (
+    select o.*, k.is_correction, k.is_partial, k.shortfall, k.rows, k.written, k.usual_rows, k.usual_written,
+           case when x.is_part then m.usual * k.written else b.usual end as usual,
+           -- Of part of an upload single values count: three of these units are as far as all of them can be from the mean.
+           case when x.is_part then greatest(dm.spread * k.written, k.written * (hi.most - lo.least) / 3) else d.spread end as spread,
+           x.is_part, y.in_range
+      from own o
+      left join upload_kind k using (row_type)
+      left join before b on (b.fact, b.row_type) = (o.fact, o.row_type) and b."column" is not distinct from o."column" and b.uploads >= 3
+      left join distances d on (d.fact, d.row_type) = (b.fact, b.row_type) and d."column" is not distinct from b."column"
+      left join before m on o.fact = 'sum' and m.fact = 'mean' and m.row_type = o.row_type and m."column" = o."column"
+      left join distances dm on dm.fact = m.fact and dm.row_type = m.row_type and dm."column" = m."column"
+      left join before lo on o.fact = 'sum' and lo.fact = 'min' and lo.row_type = o.row_type and lo."column" = o."column"
+      left join before hi on o.fact = 'sum' and hi.fact = 'max' and hi.row_type = o.row_type and hi."column" = o."column"
+      -- Of few rows the standard deviation says little: whether their values are as usual, the range of whole uploads says.
+     cross join lateral (select o.fact = 'outliers' and exists (
+         select from own n join before w on (w.fact, w.row_type) = (n.fact, n.row_type) and w."column" = n."column" and w.uploads >= 3
+          where n.row_type = o.row_type and n."column" = o."column" and n.fact in ('min', 'max')
+         having count(*) = 2 and bool_and(case n.fact when 'min' then n.value >= w.least else n.value <= w.most end))) as y (in_range)
+     cross join lateral (select coalesce(o.fact = 'sum' and k.is_partial and b.usual is not null and m.usual is not null, false)) as x (is_part)
+  ), judged as (
+    select e.*,
+           case when (e.fact in ('share_changed', 'missing_days') or e.in_range) and e.is_correction then 0
+                when e.fact = 'rows_insert' and e.value < e.usual then case when e.is_correction then 0 else greatest(e.shortfall, 0) end
+                when e.fact = 'min' and e.value > e.usual or e.fact not in ('min', 'sum') and e.value < e.usual then 0
+                -- Of uploads that are always the same the spread is 0: then 5 % of the usual value counts, or one row.
+                else abs(e.value - e.usual) / greatest(e.spread, abs(e.usual) * 0.05,
+                       case when e.fact = 'empty' then greatest(0.02, 1 / nullif(e.written, 0)) when e.fact = 'share_changed' then 0.02
+                            when e.fact like 'rows%' or e.fact in ('new_values', 'tenfold', 'outliers', 'missing_days') then 1
+                            else 1e-9 end) end as distance,
+           case when e.fact = 'share_changed' and e.is_correction
+                  then format('A correction of %s rows: its share of changed rows is not compared with that of whole uploads.', e.rows)
+                when e.fact = 'missing_days' and e.is_correction and e.value > 0
+                  then format('A correction of %s rows need not have every day.', e.rows)
+                when e.in_range and e.is_correction and e.value > 0
+                  then format('A correction of %s rows, whose values are within the usual range.', e.rows)
+                when e.fact = 'rows_insert' and e.is_correction and e.value < e.usual
+                  then format('A correction of %s rows: uploads usually have %s.', e.rows, trim_scale(round(e.usual_rows, 1)))
+                when e.is_part
+                  then format('The usual sum of as many rows as this upload writes (%s; usually %s).', e.written, trim_scale(round(e.usual_written, 1)))
+                when e.fact = 'rows_insert' and e.value < e.usual and e.shortfall > 3
+                  then format('The file has %s rows, and usually %s: it may be cut off.', e.rows, trim_scale(round(e.usual_rows, 1))) end as reason
+      from expected e
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'fact', j.fact, 'row_type', j.row_type, 'column', j."column", 'value', trim_scale(j.value), 'usual', trim_scale(round(j.usual, 6)),
+           'spread', trim_scale(round(j.spread, 6)),
+           'level', case when j.distance > 6 then 'high' when j.distance > 3 then 'notice'
+                         when j.value > 0 and coalesce(j.value > j.usual, true) and not (coalesce(j.is_correction, false) and (j.fact = 'missing_days' or j.in_range))
+                              and j.fact in ('tenfold', 'outliers', 'new_values', 'missing_days', 'rows_delete', 'rows_refused') then 'notice'
+                         else 'ok' end,
+           'filter', j.detail -> 'filter') || (j.detail - 'filter') || case when j.reason is null then '{}' else jsonb_build_object('reason', j.reason) end
+         order by j.distance desc nulls last, j.fact, j.row_type, j."column"), '[]')
+    from judged j
+$$;
 
 -- The facts of one plan: stored ones, or computed now and stored. {"facts", "not_computed", "cells": how many were read now}. Counts
 -- of rows come from the totals, so they are known of plans whose rows were deleted, too. Internal.

@@ -198,7 +198,8 @@ begin
      set check_steps = jsonb_build_array(iu_core.fn_ingest_step(case when p_check then 'across_lines' else 'subtotals' end, v_at)), reading = p_reading, notes = coalesce(p_notes, '[]'),
          changed_by = array(select distinct unnest(changed_by || iu_core.fn_ingest_mapping_authors(u, p_reading))),
          -- The plan that follows at once counts on typed columns for less.
-         control = case when p_check then iu_core.fn_ingest_control_totals(u, v_dataset.definition, false) else '[]' end
+         control = case when p_check then iu_core.fn_ingest_control_totals(u, v_dataset.definition, false) else '[]' end,
+         own_totals = case when p_check then iu_core.fn_ingest_own_totals(u, v_dataset.definition) end
    where upload_id = p_upload_id;
   perform iu_core.fn_ingest_recount(p_upload_id, p_reading -> 'layout' ->> 'leaf', (p_reading ->> 'lines')::integer);
   update iu_core.ingest_upload
@@ -514,7 +515,7 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
          (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count,
          (select c.number from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as change,
          -- Checks over all lines and the steps of the plan, with the time that each took.
-         u.check_steps || coalesce(p.steps, '[]') as steps
+         u.check_steps || coalesce(p.steps, '[]') as steps, u.own_totals
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

@@ -13,6 +13,7 @@ import {
 } from '../ingest/datasets/mapping.ts'
 import { resolvePlatform } from '../ingest/datasets/registry.ts'
 import { previewSource } from '../ingest/pipeline.ts'
+import { forgetReadOptions, listReadOptions, type ReadOptionsMemory } from '../ingest/read-options.ts'
 import type { MappingPreview, PreviewColumn } from '../ingest/shapes.ts'
 import type { FileOptions } from '../ingest/stage.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
@@ -85,6 +86,10 @@ export const mapCommand = () =>
       collect(parseSetting(/^([^:]+):(.*)$/s, '--forget-value', '"field:text"')),
       [],
     )
+    .option(
+      '--forget-options',
+      'delete how your files are to be read, as `ingest --remember-options` kept it',
+    )
     .option('--yes', 'of a file: accept what is sure or likely, ask nothing')
     .option('--no-remember', 'of a file: only print the options for `ingest`, remember nothing')
     .option('--encoding <name>', 'of a file that is not UTF-8')
@@ -122,6 +127,13 @@ Outside of a terminal nothing is asked: it prints what is open with the options 
           await updateMapping(client, target, { ...mapping, forget })
           return readMapping(client, target)
         })
+      if (options.forgetOptions) {
+        const forgotten = await transaction((client) => forgetReadOptions(client, target))
+        output.done(
+          `Forgot how ${plural(forgotten, 'kind')} of files ${forgotten === 1 ? 'is' : 'are'} to be read`,
+        )
+      }
+      const readOptions = () => transaction((client) => listReadOptions(client, target))
       if (file === undefined) {
         if (options.yes || !options.remember) throw argumentInvalid('--yes and --no-remember need a file')
         const isChange = [given.headers, given.field_values, forget.field_values].some(hasEntries)
@@ -129,10 +141,12 @@ Outside of a terminal nothing is asked: it prints what is open with the options 
         const mapping = changed
           ? await remember(given)
           : await transaction((client) => readMapping(client, target))
-        return output.result(mapping, () => {
+        const read_options = await readOptions()
+        return output.result({ ...mapping, read_options }, () => {
           if (changed)
             output.done('Saved for the next files; upload a file once more to read it with this mapping')
           printMapping(output, mapping)
+          printReadOptions(output, read_options)
         })
       }
       await stat(file).catch(rethrowUnreadable(file))
@@ -414,6 +428,20 @@ function flagsOf({ headers, field_values }: Mapping): string[] {
       Object.entries(values).map(([text, value]) => `--value ${quoted(`${field}:${text}=${value ?? ''}`)}`),
     ),
   ]
+}
+
+/** How people had their files read, for their next ones. */
+function printReadOptions(output: Output, memories: readonly ReadOptionsMemory[]): void {
+  if (memories.length === 0) return
+  output.heading('How files are to be read')
+  for (const { columns, options, author, change } of memories) {
+    const said = Object.entries(options).map(([option, value]) => `${option.replace('_', ' ')} ${value}`)
+    const from = change === null ? '' : `, from #${change}`
+    const shown = columns.slice(0, 4).map(printableLine).join(', ')
+    output.line(
+      `  ${shown}${columns.length > 4 ? ', …' : ''}: ${said.join(', ')} ${pc.dim(`(${author}${from})`)}`,
+    )
+  }
 }
 
 function printMapping(output: Output, { headers, field_values, header_by, value_by }: KnownMapping): void {

@@ -60,6 +60,10 @@ export const ingestCommand = () =>
     .option('--decimal <dot|comma>', 'of its numbers, where it cannot be detected', ['dot', 'comma'])
     .option('--dates <dmy|mdy>', 'which comes first, where it cannot be detected', ['dmy', 'mdy'])
     .option(
+      '--remember-options',
+      'remember --encoding, --delimiter, --header-line, --decimal and --dates for your next files with the same columns',
+    )
+    .option(
       '--without <fields>',
       'what the dataset expects and this file has no column for, separated by commas',
       parseList,
@@ -112,6 +116,7 @@ interface IngestFlags extends ReadFlags, Partial<MappingFlags> {
   readonly bytes?: number
   readonly decimal?: 'dot' | 'comma'
   readonly dates?: 'dmy' | 'mdy'
+  readonly rememberOptions?: boolean
   readonly without?: readonly string[]
   readonly cursor?: { readonly name: string; readonly value: unknown }
 }
@@ -138,7 +143,7 @@ interface IngestedFile {
 /** One file through the pipeline, with bars, as whoever acts. */
 export async function ingestFile(session: Session, file: string, flags: IngestFlags): Promise<IngestedFile> {
   const { output, config, transaction } = session
-  const { dataset, encoding, delimiter, headerLine, sheet, decimal, dates, without } = flags
+  const { dataset, encoding, delimiter, headerLine, sheet, decimal, dates, without, rememberOptions } = flags
   // Loaded here, like everything that reads files.
   const { columnNames } = await import('../ingest/readers/format.ts')
   const columns = flags.columns === undefined ? undefined : columnNames(flags.columns)
@@ -168,7 +173,17 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
       dryRun,
       cursor,
       file: {
-        ...omitUndefined({ encoding, delimiter, columns, headerLine, sheet, decimal, dates, without }),
+        ...omitUndefined({
+          encoding,
+          delimiter,
+          columns,
+          headerLine,
+          sheet,
+          decimal,
+          dates,
+          without,
+          rememberOptions,
+        }),
         ...chosenMapping(flags),
       },
       // The member opens the upload, so that it is theirs; the back end alone writes its rows.

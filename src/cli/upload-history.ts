@@ -4,6 +4,7 @@ import { readChecks, type UploadCheck } from '../ingest/checks.ts'
 import { listUploadHistory, type UploadHistoryEntry } from '../ingest/history.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { formatCount } from './format.ts'
+import { printOwnTotals } from './own-totals.ts'
 import type { MemberNames } from './session.ts'
 import { type Column, nextPage } from './terminal.ts'
 import { printableLine } from './text.ts'
@@ -27,6 +28,7 @@ export const checksCommand = () =>
       })
       output.result(found, () => {
         output.records(found.checks, CHECK_COLUMNS)
+        for (const { own_totals } of found.checks) printOwnTotals(output, own_totals ?? null)
         const times = [
           found.read_ms !== null && `read and checked line by line in ${formatCount(found.read_ms)} ms`,
           found.plan_ms !== null && `planned in ${formatCount(found.plan_ms)} ms`,

@@ -52,12 +52,13 @@ const MARK = { ok: pc.green('●'), notice: pc.yellow('▲'), high: pc.red('■'
 
 function factText(
   id: string,
-  { fact, row_type, column, value, usual, level, filter, values, days }: RiskFact,
+  { fact, row_type, column, value, usual, level, reason, filter, values, days }: RiskFact,
 ): string {
   const of = column === null ? row_type : `${row_type}.${column}`
   const more = [...(values ?? []), ...(days ?? [])].map(printableLine)
   const lines = [
     `  ${MARK[level]} ${level.padEnd(6)} ${pc.bold(of)}  ${TITLES[fact] ?? fact}: ${value}${usual === null ? '' : pc.dim(` (usually ${usual})`)}${more.length === 0 ? '' : `: ${more.join(', ')}`}`,
+    ...(reason === undefined ? [] : [pc.dim(`           ${reason}`)]),
   ]
   if (filter !== null) {
     const {

@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { AppRole } from '../access/members.ts'
 import type { Dataset } from '../ingest/datasets/dataset.ts'
 import { listClients, listDatasets } from '../ingest/datasets/registry.ts'
+import { OWN_TOTALS_DISAGREE, OWN_TOTALS_HINT } from '../ingest/plan.ts'
 import { leftOutText, SUMMING_RULES } from '../ingest/staged-rows.ts'
 import {
   type ControlTotal,
@@ -18,6 +19,7 @@ import { API_PREFIX } from '../kernel/version.ts'
 import { command } from './command.ts'
 import { formatAge, formatCount, formatDate, joinWords, plural } from './format.ts'
 import { realUploadId, uploadId } from './ids.ts'
+import { printOwnTotals } from './own-totals.ts'
 import { type MemberNames, type Session, type SessionOptions, workspaceIfNamed } from './session.ts'
 import { type Column, type Fact, formatRecords, type NextStep, type Output, painter } from './terminal.ts'
 import { hanging, printableLine, screenWidth, wrapText } from './text.ts'
@@ -149,7 +151,8 @@ function printReading(output: Output, { howRead, names }: UploadView): void {
   )
   const facts = [
     ...howRead.options.map(
-      ({ option, value, how }) => `${option.replace('_', ' ')}: ${printableLine(value)} (${how})`,
+      ({ option, value, how, change }) =>
+        `${option.replace('_', ' ')}: ${printableLine(value)} (${change ? `${how} from #${change}` : how})`,
     ),
     ...howRead.values.map(
       ({ title, value, meaning, lines, how, by }) =>
@@ -366,6 +369,7 @@ function printTotals(output: Output, upload: Upload, dataset: Dataset | undefine
   output.line(controlTable(control))
   if (repeated_keys && repeated_keys !== 'refuse')
     output.dim(`  Lines with the same key: ${REPEATED_KEY_LABELS[repeated_keys]}.`)
+  printOwnTotals(output, upload.own_totals)
 }
 
 /** Rows that were planned, and that the table refused when they were written (LENIENT). */
@@ -557,6 +561,8 @@ export function planRefused(upload: Upload): StagedoorError {
     return new StagedoorError('plan_refused', details, {
       hint: 'Bring the file in with `stagedoor ingest FILE`.',
     })
+  if (plan_refusal?.startsWith(OWN_TOTALS_DISAGREE))
+    return new StagedoorError('plan_refused', details, { hint: OWN_TOTALS_HINT })
   if (!invalid_count && plan_snapshot?.deleted) {
     const lacking = `\`stagedoor upload plan ${upload_id} --rows --action delete\` shows the rows that the file lacks.`
     return new StagedoorError('plan_refused', details, { hint: lacking })

@@ -12,6 +12,7 @@ import {
   type PipelineDeps,
   previewSpooled,
 } from '../ingest/pipeline.ts'
+import { forgetReadOptions, listReadOptions } from '../ingest/read-options.ts'
 import { DatasetMapping, DatasetMatches, datasetMapping, MappingPreview } from '../ingest/shapes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
@@ -99,7 +100,7 @@ function rememberedRoutes(api: Routes): void {
 
   api.delete('/:dataset/mapping', {
     operationId: 'deleteDatasetMappingEntry',
-    summary: 'Forget what a header means, or what a value of a field means',
+    summary: 'Forget what a header means, what a value of a field means, or how files are to be read',
     params: DatasetName,
     query: {
       workspace_id,
@@ -109,19 +110,49 @@ function rememberedRoutes(api: Routes): void {
       value: Type.Optional(
         Type.String({ maxLength: 1000, description: 'of that field, as it is in the file' }),
       ),
+      read_options: Type.Optional(
+        Type.String({
+          pattern: '^([0-9a-f]{64}|all)$',
+          description: 'the shape whose options are forgotten, or all of yours',
+        }),
+      ),
+      author: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: 'whose options; default your own; those of others need the right to operate',
+        }),
+      ),
     },
     answer: DatasetMapping,
     problems: [403, 404],
     handle: (request) => {
-      const { header, field, value, ...where } = request.query
+      const { header, field, value, read_options, author, ...where } = request.query
+      if (read_options !== undefined && (header ?? field ?? value) === undefined)
+        return forgetOptions(request, where, read_options, author)
       const isValue = field !== undefined && value !== undefined
       if ((header === undefined) === !isValue || (header !== undefined && (field ?? value) !== undefined)) {
-        const reason = 'name a header, or a field and a value of it'
+        const reason = 'name a header, or a field and a value of it, or read_options'
         throw new StagedoorError('request_invalid', { reason })
       }
       const forget = isValue ? { field_values: { [field]: [value] } } : { headers: [header!] }
       return change(request, where, { forget })
     },
+  })
+}
+
+function forgetOptions(
+  request: FastifyRequest,
+  { workspace_id, platform }: { workspace_id?: string | undefined; platform: string },
+  shape: string,
+  author: string | undefined,
+) {
+  const { dataset } = request.params as { dataset: string }
+  return request.transaction(async (client) => {
+    const workspaceId = await workspaceOf(client, workspace_id)
+    const of = { workspaceId, dataset, platform, author, ...(shape !== 'all' && { shape }) }
+    await forgetReadOptions(client, of)
+    return answerMapping(client, workspaceId, dataset, platform)
   })
 }
 
@@ -147,7 +178,8 @@ async function answerMapping(client: Client, workspaceId: string, name: string, 
     type,
     required,
   }))
-  return { ...mapping, fields }
+  const read_options = await listReadOptions(client, { workspaceId, dataset: name, platform })
+  return { ...mapping, read_options, fields }
 }
 
 // A preview: the file is read, nothing of it is kept, and nothing is written.

@@ -101,6 +101,12 @@ export const readingOptions = {
   ),
   decimal: Type.Optional(Type.Enum(['dot', 'comma'], { description: 'default: detected' })),
   dates: Type.Optional(Type.Enum(['dmy', 'mdy'], { description: 'default: detected' })),
+  remember_options: Type.Optional(
+    Type.Boolean({
+      description:
+        'remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false',
+    }),
+  ),
   without: Type.Optional(
     Type.String({
       maxLength: 1000,
@@ -145,6 +151,7 @@ export function fileOptionsOf(options: ReadingOptions, format: Format | undefine
     without,
     headers,
     values,
+    rememberOptions: options.remember_options,
   })
 }
 

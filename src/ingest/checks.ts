@@ -1,6 +1,7 @@
 /** The checks of an upload: what each found, in how many lines, and the time that it took. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { IntegerOrNull, nullable, type Row, shape, Text, Type } from '../kernel/schema.ts'
+import { OwnTotals } from './shapes.ts'
 
 export const UploadCheck = shape('UploadCheck', {
   check: Type.String({ examples: ['lookups'] }),
@@ -12,6 +13,7 @@ export const UploadCheck = shape('UploadCheck', {
     Type.Number({ description: 'in the database; null: line by line while the file was read (read_ms)' }),
   ),
   rules: Type.Array(shape('CheckedRule', { rule: Text, lines: Type.Integer() })),
+  own_totals: Type.Optional(OwnTotals),
 })
 export type UploadCheck = Row<typeof UploadCheck>
 
@@ -73,6 +75,7 @@ const CHECKS: readonly Check[] = [
   { check: 'references', title: 'Foreign keys', rules: /^reference[.]/, steps: ['references'] },
   { check: 'deletes', title: 'Rows to delete', rules: /^$/, steps: ['deletes'] },
   { check: 'totals', title: 'Control totals', rules: /^$/, steps: ['totals'] },
+  { check: 'own_totals', title: 'File’s own totals', rules: /^$/, steps: ['own_totals'] },
   { check: 'digest', title: 'Digest of the plan', rules: /^$/, steps: ['digest'] },
   { check: 'policy', title: 'Review policy', rules: /^$/, steps: ['policy'] },
 ]
@@ -93,8 +96,11 @@ export async function readChecks(db: Queryable, upload: string): Promise<UploadC
     is_read: boolean
     steps: { step: string; ms: number }[]
     found: Found[]
+    own_totals: OwnTotals | null
+    refuses: boolean
   }>(
-    `select u.read_ms, u.plan_took_ms as plan_ms, u.line_count is not null as is_read, u.steps,
+    `select u.read_ms, u.plan_took_ms as plan_ms, u.line_count is not null as is_read, u.steps, u.own_totals,
+            coalesce((select d.definition ->> 'ownTotals' = 'refuse' from iu_core.ingest_dataset d where d.dataset = u.dataset), false) as refuses,
             (select coalesce(json_agg(f), '[]') from (
                select p.rule, count(*) filter (where p.wrong)::integer as invalid, count(*)::integer as lines
                  from (select s.row_number, e.value ->> 'rule' as rule, bool_or(e.wrong) as wrong
@@ -108,28 +114,52 @@ export async function readChecks(db: Queryable, upload: string): Promise<UploadC
        from iu_core.v_ingest_upload u where u.upload_id = $1`,
     [upload],
   )
-  const { read_ms, plan_ms, is_read, steps, found } = rows[0]!
+  const { read_ms, plan_ms, is_read, steps, found, own_totals, refuses } = rows[0]!
   const checkOf = (rule: string) => CHECKS.find(({ rules }) => rules.test(rule))?.check ?? OWN_RULES
   return {
     read_ms,
     plan_ms,
-    checks: CHECKS.filter(({ check }) => check !== 'deletes' || steps.some(({ step }) => step === check)).map(
-      (check) => {
-        const of = found.filter(({ rule }) => checkOf(rule) === check.check)
-        const ran = steps.filter(({ step }) => check.steps.includes(step))
-        const invalid = of.reduce((sum, one) => sum + one.invalid, 0)
-        const warnings = of.reduce((sum, one) => sum + one.lines - one.invalid, 0)
-        const hasRun = check.steps.length === 0 ? is_read : ran.length > 0
-        return {
-          check: check.check,
-          title: check.title,
-          result: invalid > 0 ? 'failed' : warnings > 0 ? 'warning' : hasRun ? 'passed' : 'not_run',
-          invalid,
-          warnings,
-          ms: ran.length === 0 ? null : ran.reduce((sum, { ms }) => sum + ms, 0),
-          rules: of.map(({ rule, lines }) => ({ rule, lines })),
-        }
-      },
-    ),
+    checks: CHECKS.filter(
+      ({ check }) =>
+        (check !== 'deletes' || steps.some(({ step }) => step === check)) &&
+        (check !== 'own_totals' || own_totals !== null),
+    ).map((check) => {
+      if (check.check === 'own_totals') return ownTotalsCheck(check, own_totals!, refuses, steps)
+      const of = found.filter(({ rule }) => checkOf(rule) === check.check)
+      const ran = steps.filter(({ step }) => check.steps.includes(step))
+      const invalid = of.reduce((sum, one) => sum + one.invalid, 0)
+      const warnings = of.reduce((sum, one) => sum + one.lines - one.invalid, 0)
+      const hasRun = check.steps.length === 0 ? is_read : ran.length > 0
+      return {
+        check: check.check,
+        title: check.title,
+        result: invalid > 0 ? 'failed' : warnings > 0 ? 'warning' : hasRun ? 'passed' : 'not_run',
+        invalid,
+        warnings,
+        ms: ran.length === 0 ? null : ran.reduce((sum, { ms }) => sum + ms, 0),
+        rules: of.map(({ rule, lines }) => ({ rule, lines })),
+      }
+    }),
+  }
+}
+
+/** A total that disagrees is a warning; of a dataset that refuses such files it fails. */
+function ownTotalsCheck(
+  { check, title, steps }: Check,
+  own_totals: OwnTotals,
+  refuses: boolean,
+  ran: readonly { step: string; ms: number }[],
+): UploadCheck {
+  const { disagree, agree } = own_totals
+  const took = ran.find(({ step }) => steps.includes(step))
+  return {
+    check,
+    title,
+    result: disagree > 0 ? (refuses ? 'failed' : 'warning') : agree > 0 ? 'passed' : 'not_run',
+    invalid: refuses ? disagree : 0,
+    warnings: refuses ? 0 : disagree,
+    ms: took?.ms ?? null,
+    rules: [],
+    own_totals,
   }
 }

@@ -6,6 +6,7 @@ import type { Queryable } from '../kernel/postgres/connection.ts'
 import { type Dataset, titleOf } from './datasets/dataset.ts'
 import { headerKey, rememberedField } from './datasets/headers.ts'
 import { requireDataset } from './datasets/registry.ts'
+import type { RememberedOption } from './read-options.ts'
 import type { FileReading } from './shapes.ts'
 import type { FileOptions } from './stage.ts'
 import { requireUpload, type Upload } from './uploads.ts'
@@ -96,28 +97,35 @@ const STYLE_TEXTS = {
 
 function optionsOf(reading: Reading, given: FileOptions): FileReading['options'] {
   const { format, encoding, delimiter, header_line, sheet, styles } = reading
-  const how = (isGiven: boolean): 'chosen' | 'detected' => (isGiven ? 'chosen' : 'detected')
+  const recalled = (option: RememberedOption) => reading.recalled?.options.includes(option) === true
+  const how = (isGiven: boolean, option?: RememberedOption) =>
+    isGiven
+      ? { how: 'chosen' as const }
+      : option !== undefined && recalled(option)
+        ? { how: 'remembered' as const, change: reading.recalled?.change ?? null }
+        : { how: 'detected' as const }
   const style = (kind: 'decimal' | 'dates') => {
     const isOpen = styles[kind] === 'mixed'
     return {
       option: kind,
       value: STYLE_TEXTS[styles[kind]],
-      how:
-        given[kind] !== undefined ? ('chosen' as const) : isOpen ? ('open' as const) : ('detected' as const),
+      ...(given[kind] === undefined && isOpen
+        ? { how: 'open' as const }
+        : how(given[kind] !== undefined, kind)),
     }
   }
   const isText = delimiter !== null
   return [
-    { option: 'format', value: format, how: how(given.format !== undefined) },
+    { option: 'format', value: format, ...how(given.format !== undefined) },
     ...(sheet === undefined
-      ? [{ option: 'encoding' as const, value: encoding, how: how(given.encoding !== undefined) }]
-      : [{ option: 'sheet' as const, value: sheet, how: how(given.sheet !== undefined) }]),
+      ? [{ option: 'encoding' as const, value: encoding, ...how(given.encoding !== undefined, 'encoding') }]
+      : [{ option: 'sheet' as const, value: sheet, ...how(given.sheet !== undefined) }]),
     ...(isText
       ? [
           {
             option: 'delimiter' as const,
             value: delimiterText(delimiter),
-            how: how(given.delimiter !== undefined),
+            ...how(given.delimiter !== undefined, 'delimiter'),
           },
         ]
       : []),
@@ -128,7 +136,7 @@ function optionsOf(reading: Reading, given: FileOptions): FileReading['options']
             {
               option: 'header_line' as const,
               value: String(header_line),
-              how: how(given.headerLine !== undefined),
+              ...how(given.headerLine !== undefined, 'header_line'),
             },
           ]
         : []),

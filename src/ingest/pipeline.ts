@@ -26,7 +26,14 @@ import {
   unknownInLookup,
 } from './datasets/mapping.ts'
 import { asDeclared, listDatasets, requireDataset } from './datasets/registry.ts'
-import { type OnInvalid, planUpload, recordPlanFailure, submitPlan } from './plan.ts'
+import {
+  type OnInvalid,
+  OWN_TOTALS_DISAGREE,
+  OWN_TOTALS_HINT,
+  planUpload,
+  recordPlanFailure,
+  submitPlan,
+} from './plan.ts'
 import {
   type Promotion,
   type PromotionAttempt,
@@ -34,6 +41,7 @@ import {
   promotionAttempt,
   recordPromotionFailure,
 } from './promotion.ts'
+import { listReadOptions } from './read-options.ts'
 import type { DatasetMatches, MappingPreview } from './shapes.ts'
 import { type SpooledFile, spool, spoolFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
@@ -176,9 +184,10 @@ export async function previewSpooled(
   const { workspaceId, platform, signal } = asked
   try {
     // Under the actor's own rights: what another workspace remembers is never seen.
-    const { dataset, remembered, limits } = await actor.transaction(async (client) => ({
+    const { dataset, remembered, memories, limits } = await actor.transaction(async (client) => ({
       dataset: asDeclared(await requireDataset(client, asked.dataset, platform, workspaceId)),
       remembered: await readMapping(client, asked),
+      memories: await listReadOptions(client, { ...asked, author: actor.onBehalfOf ?? null }),
       limits: await uploadLimits(client, workspaceId),
     }))
     const { previewMapping } = await import('./datasets/mapping-preview.ts')
@@ -187,6 +196,7 @@ export async function previewSpooled(
       platform,
       file,
       remembered,
+      memories,
       options: asked.file,
       head: asked.head,
       maxLines: limits.max_lines,
@@ -231,9 +241,10 @@ export async function matchSpooled(
 ): Promise<DatasetMatches> {
   const { workspaceId, head, signal } = asked
   try {
-    const { registered, remembered, limits } = await actor.transaction(async (client) => ({
+    const { registered, remembered, memories, limits } = await actor.transaction(async (client) => ({
       registered: await listDatasets(client, workspaceId),
       remembered: await readMappedHeaders(client, workspaceId),
+      memories: await listReadOptions(client, { workspaceId, author: actor.onBehalfOf ?? null }),
       limits: await uploadLimits(client, workspaceId),
     }))
     const { matchDatasets } = await import('./datasets/fit.ts')
@@ -241,6 +252,7 @@ export async function matchSpooled(
       datasets: registered.map(({ definition }) => definition),
       file,
       remembered,
+      memories,
       options: asked.file,
       head,
       maxLines: limits.max_lines,
@@ -393,6 +405,12 @@ async function stageFile(
           upload: { ...upload, ...reader },
           dataset: await requireDataset(client, upload.dataset, upload.platform),
           mapping: await readMapping(client, { ...upload, workspaceId: upload.workspace_id }),
+          memories: await listReadOptions(client, {
+            workspaceId: upload.workspace_id,
+            dataset: upload.dataset,
+            platform: upload.platform,
+            author: upload.uploaded_by,
+          }),
           limits: await uploadLimits(client, upload.workspace_id),
         }
       })
@@ -517,7 +535,8 @@ function stopReason(upload: Upload, until: Until, continues: boolean): Stagedoor
   if (hasReached(upload, until)) return undefined
   const { upload_id, status, plan_refusal, approval_required, review_status } = upload
   if (status === 'planned' && plan_refusal !== null) {
-    return new StagedoorError('plan_refused', { upload: upload_id, reason: plan_refusal })
+    const hint = plan_refusal.startsWith(OWN_TOTALS_DISAGREE) ? { hint: OWN_TOTALS_HINT } : {}
+    return new StagedoorError('plan_refused', { upload: upload_id, reason: plan_refusal }, hint)
   }
   const isPending = review_status === 'pending'
   if (status === 'planned' && approval_required && (continues || isPending)) {

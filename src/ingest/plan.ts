@@ -55,6 +55,11 @@ export function planRequestOf({
 
 const PLAN_COLUMNS = columnsOf(Plan)
 
+/** How the refusal of a plan begins whose file has totals that disagree, and what helps (fn_ingest_own_totals_refusal). */
+export const OWN_TOTALS_DISAGREE = "the file's own totals disagree"
+export const OWN_TOTALS_HINT =
+  'Correct the lines, or the total itself if it is wrong, and plan again; or export the file again. A dataset with ownTotals: warn only warns.'
+
 export async function planUpload(db: Queryable, upload: string, request: PlanRequest = {}): Promise<Plan> {
   if (request.maxDeleted !== undefined)
     await db.query('select iu_core.fn_ingest_set_max_deleted($1, $2, $3)', [

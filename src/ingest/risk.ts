@@ -23,9 +23,19 @@ export const RiskFact = shape('RiskFact', {
   row_type: Text,
   column: TextOrNull,
   value: Type.Number(),
-  usual: nullable(Type.Number({ description: 'the median of the uploads before; null: fewer than three' })),
+  usual: nullable(
+    Type.Number({
+      description:
+        'the median of the uploads before; of the sum of a partial upload: what as many rows usually sum up to; null: fewer than three',
+    }),
+  ),
   spread: NumberOrNull,
   level: Type.Enum([...RISK_LEVELS]),
+  reason: Type.Optional(
+    Type.String({
+      description: 'why it was judged otherwise: a correction, a part of an upload, a short file',
+    }),
+  ),
   filter: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description: 'the query of GET /uploads/{id}/plan/rows that lists its rows',

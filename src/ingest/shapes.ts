@@ -136,6 +136,55 @@ export const ControlTotal = shape(
 )
 export type ControlTotal = Row<typeof ControlTotal>
 
+const OwnTotalFigure = shape('OwnTotalFigure', {
+  column: Type.String({ description: 'of the file' }),
+  title: Text,
+  field: Text,
+  file: Type.String({ ...decimal, description: 'what the total line says' }),
+  sum: Type.String({ ...decimal, description: 'of the lines' }),
+  difference: Type.String({ ...decimal, description: 'file − sum' }),
+  unread: Type.Integer({ description: 'cells of these lines that are no number: the sum lacks them' }),
+  result: Type.Enum(['agrees', 'disagrees', 'not_compared']),
+  reason: Type.Optional(Type.String({ description: 'why it was not compared' })),
+})
+const OwnTotal = shape('OwnTotal', {
+  line: Type.Integer({ description: 'of the file' }),
+  label: nullable(Type.String({ examples: ['Total: Ads'] })),
+  result: Type.Enum(['agrees', 'disagrees', 'not_compared']),
+  with: nullable(
+    Type.String({
+      description: 'the lines that it was compared with',
+      examples: ['all lines', 'lines with “ads” in Channel'],
+    }),
+  ),
+  lines: nullable(Type.Integer({ description: 'how many they are' })),
+  reason: nullable(Type.String({ description: 'why it was not compared' })),
+  figures: Type.Array(OwnTotalFigure, { description: 'those that disagree first, at most 20' }),
+  more_figures: Type.Integer(),
+})
+export type OwnTotal = Row<typeof OwnTotal>
+export const OwnTotals = shape(
+  'OwnTotals',
+  {
+    lines: Type.Integer({ description: 'lines of the file that sum up others' }),
+    agree: Type.Integer({ description: 'of them' }),
+    disagree: Type.Integer({ description: 'of them' }),
+    not_compared: Type.Integer({ description: 'of them' }),
+    columns: Type.Array(Text, { description: 'columns that were compared' }),
+    excluded: Type.Array(shape('OwnTotalExcluded', { column: Text, reason: Text }), {
+      description: 'numbers of these lines that were not compared',
+    }),
+    more_excluded: Type.Integer(),
+    totals: Type.Array(OwnTotal, { description: 'those that disagree first, at most 100' }),
+    more_totals: Type.Integer(),
+  },
+  {
+    description:
+      'The file’s own totals (lines such as “Total” or “Total: Ads”), compared with the sums of its lines on the decimals that they show; made again after every correction.',
+  },
+)
+export type OwnTotals = Row<typeof OwnTotals>
+
 const Dependents = Type.Array(
   shape('Dependents', {
     table: Text,
@@ -262,6 +311,7 @@ export const Upload = shape('Upload', {
     examples: [{ 'row.total': 1, 'key.repeated': 60 }],
   }),
   control: Type.Array(ControlTotal, { description: 'of the check, then of the plan, then of the promotion' }),
+  own_totals: nullable(OwnTotals),
   repeated_keys: nullable(RepeatedKeys),
   plan_notes: Type.Array(FileNote, { description: 'what the plan noticed about the whole file' }),
   progress: nullable(Progress),
@@ -580,12 +630,30 @@ export const datasetMapping = {
     description: 'field → value in the file → value to take',
   }),
 }
+const ReadOptionsMemory = shape('ReadOptionsMemory', {
+  author: Type.String({ description: 'whose next files are read by it' }),
+  shape: Type.String({ description: 'of the files: their format and headers, as sha-256' }),
+  columns: Type.Array(Text, { description: 'the first headers' }),
+  options: shape('RememberedReadOptions', {
+    encoding: Type.Optional(Text),
+    delimiter: Type.Optional(Text),
+    header_line: Type.Optional(Type.Integer()),
+    decimal: Type.Optional(Type.Enum(['dot', 'comma'])),
+    dates: Type.Optional(Type.Enum(['dmy', 'mdy'])),
+  }),
+  upload_id: UuidOrNull,
+  change: nullable(Type.Integer({ description: 'number of the change that they were chosen for' })),
+  remembered_at: Timestamp,
+})
 export const DatasetMapping = shape('DatasetMapping', {
   ...datasetMapping,
   header_by: Type.Record(Text, Text, { description: 'header → who said last what it means' }),
   value_by: Type.Record(Text, Text, { description: 'field → who said last what values of it mean' }),
   updated_by: TextOrNull,
   updated_at: TimestampOrNull,
+  read_options: Type.Array(ReadOptionsMemory, {
+    description: 'how people had their files read, for their next ones of the same columns; newest first',
+  }),
   fields: Type.Array(
     shape('DatasetField', {
       field: Text,
@@ -640,6 +708,11 @@ export const FileReading = shape('FileReading', {
       ]),
       value: Text,
       how: ReadBy,
+      change: Type.Optional(
+        nullable(
+          Type.Integer({ description: 'of what is remembered: number of the change that it was chosen for' }),
+        ),
+      ),
     }),
   ),
   defaults: Type.Array(shape('UsedDefault', { field: Text, title: Text, value: Text }), {
@@ -725,7 +798,9 @@ const PreviewStyle = shape('PreviewStyle', {
       'dot, comma: the decimal sign; dmy, mdy: what comes first. unknown, mixed: a value that reads two ways is an error, never a guess',
   }),
   by: nullable(
-    Type.Enum(['chosen', 'file'], { description: 'who says so: a person, or values of the file' }),
+    Type.Enum(['chosen', 'file', 'remembered'], {
+      description: 'who says so: a person, values of the file, or a person for an earlier file of this shape',
+    }),
   ),
   proof: nullable(Type.String({ description: 'a value that only this style can have written' })),
   ambiguous: Type.Integer({ description: 'lines with a value that reads two ways' }),
@@ -748,6 +823,21 @@ const PreviewFile = shape(
     }),
     decimal: PreviewStyle,
     dates: PreviewStyle,
+    recalled: nullable(
+      shape(
+        'RecalledOptions',
+        {
+          shape: Digest,
+          upload_id: UuidOrNull,
+          change: nullable(Type.Integer({ description: 'number of the change that they were chosen for' })),
+          options: Type.Array(Type.Enum(['encoding', 'delimiter', 'header_line', 'decimal', 'dates']), {
+            description: 'those that are used',
+          }),
+          notes: Type.Array(Text, { description: 'where the file shows something else, which is used' }),
+        },
+        { description: 'options that the same person chose for an earlier file with these columns' },
+      ),
+    ),
   },
   { description: 'how the file is written, as far as it was looked at' },
 )

@@ -34,9 +34,18 @@ import {
 } from './datasets/headers.ts'
 import { mergeValues, requireMappedFields } from './datasets/mapping.ts'
 import { distinctValues } from './datasets/mapping-preview.ts'
-import { type Evidence, profileOf, profileSql, type Styles } from './datasets/profile.ts'
+import { type Evidence, profileOf, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
 import type { KnownDataset } from './datasets/registry.ts'
 import { duckText, queryDuck, runDuck } from './duckdb.ts'
+import {
+  optionsToRemember,
+  type ReadOptionsMemory,
+  type RecalledOptions,
+  recallOptions,
+  settleStyles,
+  shapeOf,
+  usedOptions,
+} from './read-options.ts'
 import { chunkSource } from './readers/chunks.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './readers/format.ts'
 import { normaliseFile } from './readers/normalise.ts'
@@ -58,6 +67,8 @@ export interface FileOptions
   readonly dates?: 'dmy' | 'mdy'
   /** Expected fields that the file has no column for, and that is so. */
   readonly without?: readonly string[]
+  /** The options that are chosen here are remembered for the next files of the same shape by the same person. */
+  readonly rememberOptions?: boolean
   /** What headers and values of this file mean; goes before what is remembered, and is not remembered itself. */
   readonly headers?: Readonly<Record<string, string | null>>
   readonly values?: Readonly<Record<string, Readonly<Record<string, string | null>>>>
@@ -74,6 +85,8 @@ interface StageRequest {
     /** Header and field → who said it. */
     by?: { headers: Readonly<Record<string, string>>; values: Readonly<Record<string, string>> }
   }
+  /** How the same person had earlier files read. */
+  readonly memories?: readonly ReadOptionsMemory[]
   readonly maxLines?: number
   /** The request that brought the file. */
   readonly request_id: string
@@ -88,6 +101,7 @@ export async function stageUpload(request: StageRequest): Promise<void> {
   const { pool, upload } = request
   request.signal?.throwIfAborted()
   const { reading, notes, chunks, compile } = await readSpooledFile(request)
+  const memorable = request.options?.rememberOptions ? optionsToRemember(request.options) : undefined
   await inTransaction(
     pool,
     async (client) => {
@@ -99,6 +113,15 @@ export async function stageUpload(request: StageRequest): Promise<void> {
         JSON.stringify(notes),
         !request.planFollows,
       ])
+      if (memorable && reading.format !== 'rows') {
+        const { shape, columns } = shapeOf({ format: reading.format, headers: [...reading.headers] })
+        await client.query('select iu_core.fn_ingest_read_options_remember($1, $2, $3, $4)', [
+          upload.upload_id,
+          shape,
+          columns,
+          JSON.stringify(memorable),
+        ])
+      }
     },
     SERVICE_ROLE,
   )
@@ -113,15 +136,26 @@ interface ReadResult {
 
 async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
   const { dataset, upload, file, options = {}, maxLines, signal, report } = request
-  const { decimal, dates, without, headers: chosen = {}, values: chosenValues, ...given } = options
+  const {
+    decimal,
+    dates,
+    without,
+    headers: chosen = {},
+    values: chosenValues,
+    rememberOptions: _,
+    ...given
+  } = options
   requireMappedFields(dataset, options)
   const remembered = {
     headers: { ...request.remembered?.headers, ...chosen },
     values: mergeValues(request.remembered?.values ?? {}, chosenValues),
   }
+  const knowsHeader = knownHeaderTest(dataset, upload.platform, remembered)
+  const recalled = await recallOptions(file, request.memories ?? [], options, knowsHeader)
   const normalised = await normaliseFile(file.path, file.folder, {
+    ...recalled?.read,
     ...given,
-    knowsHeader: knownHeaderTest(dataset, upload.platform, remembered),
+    knowsHeader,
     ...jsonColumns(dataset, upload.platform, remembered),
     ...(maxLines !== undefined && { maxLines }),
     ...(signal && { signal }),
@@ -146,7 +180,8 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     values: remembered.values,
   }
   const styles = { ...(decimal && { decimal }), ...(dates && { dates }) }
-  const base = { ...declared, ...(await profileFile(declared, normalised, styles)) }
+  const profile = await profileFile(declared, normalised, styles, recalled)
+  const base = { ...declared, ...profile.found }
   const reading: Reading = {
     format: normalised.format,
     definition_digest: dataset.definition_digest,
@@ -164,6 +199,13 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     limits: declared.limits,
     ...(normalised.sheet !== undefined && { sheet: normalised.sheet }),
     remembered: rememberedOf(request, normalised.headers, chosen, map),
+    ...(recalled && {
+      recalled: {
+        upload_id: recalled.from.upload_id,
+        change: recalled.from.change,
+        options: usedOptions(recalled, profile.settled),
+      },
+    }),
     matched: await matchedValues(normalised, map, remembered.values),
   }
   return {
@@ -171,6 +213,8 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     notes: [
       ...normalised.notes,
       ...map.notes,
+      ...(recalled?.notes ?? []),
+      ...profile.notes,
       ...absentHeadersNote(normalised.headers, chosen),
       ...openCurrencyNote(base),
       ...customRuleNote(dataset),
@@ -251,10 +295,16 @@ async function profileFile(
   declared: Omit<CompileInput, 'source' | 'styles'>,
   file: NormalisedFile,
   given: Partial<Styles>,
-): Promise<Pick<CompileInput, 'styles' | 'plain' | 'signs'>> {
+  recalled: RecalledOptions | undefined,
+): Promise<{
+  found: Pick<CompileInput, 'styles' | 'plain' | 'signs'>
+  settled: RecalledOptions['styles']
+  notes: FileNote[]
+}> {
   const source = chunkSource(file.chunks, file.headers.length)
   const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
-  return profileOf(evidence!, file.delimiter, given)
+  const { styles: settled, notes } = settleStyles(stylesOf(evidence!, file.delimiter), recalled)
+  return { found: profileOf(evidence!, file.delimiter, { ...settled, ...given }), settled, notes }
 }
 
 /** `$` in amounts or in a header, and nothing that says which of its currencies is meant. */

@@ -184,6 +184,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_ingest_plan_row_names(uuid,integer[],integer[])',
     'iu_core.fn_ingest_plan_since(uuid,text)',
     'iu_core.fn_ingest_plan_stale(uuid,integer,text,boolean)',
+    'iu_core.fn_ingest_read_options_forget(uuid,text,text,text,text)',
     'iu_core.fn_ingest_risk(uuid)',
     'iu_core.fn_ingest_submit(uuid,text,text)',
     'iu_core.fn_iu_staging_checklist(uuid)',

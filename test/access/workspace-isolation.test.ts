@@ -136,7 +136,7 @@ it('is tested on every table that has a workspace', async () => {
       ...known.filter((name) => name !== 'workspaces'),
       'iu_core.workspace_member_role',
       'iu_core.iu_staging_record',
-      ...['upload', 'mapping', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
+      ...['upload', 'mapping', 'read_option', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
       // In test/changes/comments; nobody reads the counter.
       ...['change', 'change_counter'].map((name) => `iu_core.${name}`),
       // In test/ingest/own-tables.

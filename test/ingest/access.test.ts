@@ -53,6 +53,10 @@ beforeAll(async () => {
   B.staged = await trial.stage(line('s'))
   B.planned = await trial.stagePlanned(line('p'), { cursor: { name: 'pull', value: 1 } })
   await trial.service('select iu_core.fn_ingest_risk($1)', [B.planned.upload_id])
+  await trial.service(
+    `select iu_core.fn_ingest_read_options_remember($1, repeat('0', 64), '{Day}', '{"dates": "dmy"}')`,
+    [B.planned.upload_id],
+  )
   await trial.service('select iu_core.fn_ingest_submit($1, $2, $3)', [
     B.planned.upload_id,
     B.planned.digest,
@@ -125,10 +129,9 @@ async function tried(who: string, what: string, sql: string, values: unknown[] =
 /** Table → the condition that a row is B's. */
 const OF_B: Record<string, string> = {
   ...Object.fromEntries(
-    ['ingest_upload', 'ingest_mapping', 'ingest_cursor', 'ingest_limit'].map((table) => [
-      `iu_core.${table}`,
-      'workspace_id = $1',
-    ]),
+    ['ingest_upload', 'ingest_mapping', 'ingest_read_option', 'ingest_cursor', 'ingest_limit'].map(
+      (table) => [`iu_core.${table}`, 'workspace_id = $1'],
+    ),
   ),
   ...Object.fromEntries(
     [
@@ -292,6 +295,13 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_lookup_unknown: () => [
     [`select iu_core.fn_ingest_lookup_unknown($1, 'trial', 'day', '{}')`, [trial.workspace]],
   ],
+  fn_ingest_read_options_forget: () => [
+    [`select iu_core.fn_ingest_read_options_forget($1, 'trial', 'file')`, [trial.workspace]],
+    [
+      `select iu_core.fn_ingest_read_options_forget($1, 'trial', 'file', null, $2)`,
+      [trial.workspace, trial.operator.userId],
+    ],
+  ],
   fn_ingest_mapping_update: () => [
     [`select iu_core.fn_ingest_mapping_update($1, 'trial', 'file', '{}')`, [trial.workspace]],
   ],
@@ -303,6 +313,12 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
     [
       `select iu_core.fn_ingest_promotion_failed($1, $2, '{"code": "x", "message": "x", "hint": "x"}', 'x')`,
       [B.planned!.upload_id, B.planned!.digest],
+    ],
+  ],
+  fn_ingest_read_options_remember: () => [
+    [
+      `select iu_core.fn_ingest_read_options_remember($1, repeat('0', 64), '{Day}', '{"dates": "dmy"}')`,
+      [B.planned!.upload_id],
     ],
   ],
   fn_ingest_risk: () => [['select iu_core.fn_ingest_risk($1)', [B.planned!.upload_id]]],

@@ -14,6 +14,7 @@ interface Fact {
   readonly value: number
   readonly usual: number | null
   readonly level: string
+  readonly reason?: string
   readonly filter: Record<string, unknown> | null
 }
 interface Risk {
@@ -35,11 +36,12 @@ const week = (
   first: number,
   price: number,
   more: (line: number) => Partial<StagedLine> = () => ({}),
+  month = '10',
 ): StagedLine[] =>
   Array.from({ length: 40 }, (_, at) => ({
     sku: `p${at % 8}`,
     tier: at % 2 ? 'retail' : 'trade',
-    day: `2026-10-${String(first + Math.floor(at / 8)).padStart(2, '0')}`,
+    day: `2026-${month}-${String(first + Math.floor(at / 8)).padStart(2, '0')}`,
     price: price + (at % 8),
     note: 'list',
     ...more(at),
@@ -120,6 +122,72 @@ describe('the risk of a plan', () => {
       filter: { action: 'update' },
     })
     expect(factOf(risk, 'share_changed')).toMatchObject({ value: 0.05 })
+  })
+
+  describe('of a small correction', () => {
+    const history = async () => {
+      for (let at = 0; at < 4; at++)
+        await trial.promoted(week(1 + at * 5, 10 + at, undefined, '08'), { dataset: PRICES })
+    }
+    /** Three products of week 1, and a day in between that it does not have. */
+    const correction = (price: number): StagedLine[] =>
+      [0, 1, 32].map((line) => ({ ...week(1, 10, undefined, '08')[line]!, price }))
+
+    it('is not raised by what every correction has: few rows, all of them changed, a small sum, days apart', async () => {
+      await history()
+      const risk = await riskOf((await trial.stagePlanned(correction(13), { dataset: PRICES })).upload_id)
+      expect(risk.compared_uploads).toBeGreaterThanOrEqual(4)
+      expect(risk.facts.filter(({ level }) => level !== 'ok')).toEqual([])
+      expect(factOf(risk, 'rows_insert')).toMatchObject({
+        value: 0,
+        reason: 'A correction of 3 rows: uploads usually have 40.',
+      })
+      expect(factOf(risk, 'share_changed')?.reason).toContain('not compared')
+      expect(factOf(risk, 'missing_days', 'day')).toMatchObject({ value: 3, level: 'ok' })
+      // The usual mean of its three rows, not the sum of 40.
+      expect(factOf(risk, 'sum', 'price')!.value).toBe(39)
+      expect(factOf(risk, 'sum', 'price')!.usual).toBeLessThan(100)
+      expect(factOf(risk, 'sum', 'price')!.reason).toContain('as many rows as this upload writes (3;')
+    })
+
+    it('is raised by values far beyond what is usual, whichever side', async () => {
+      const high = await riskOf((await trial.stagePlanned(correction(250), { dataset: PRICES })).upload_id)
+      expect(factOf(high, 'max', 'price')).toMatchObject({ value: 250, level: 'high' })
+      expect(factOf(high, 'sum', 'price')).toMatchObject({ value: 750, level: 'high' })
+      expect(factOf(high, 'tenfold', 'price')).toMatchObject({ value: 3, level: 'notice' })
+      // A smallest value that is larger than usual is no risk.
+      expect(factOf(high, 'min', 'price')).toMatchObject({ value: 250, level: 'ok' })
+      const low = await riskOf((await trial.stagePlanned(correction(-250), { dataset: PRICES })).upload_id)
+      expect(factOf(low, 'min', 'price')).toMatchObject({ value: -250, level: 'high' })
+      expect(factOf(low, 'max', 'price')).toMatchObject({ value: -250, level: 'ok' })
+      expect(factOf(low, 'sum', 'price')).toMatchObject({ level: 'high' })
+    })
+
+    it('is not confused with a file of new rows that is cut off, nor with a sum that is doubled or halved', async () => {
+      const short = await riskOf(
+        (await trial.stagePlanned(week(21, 12).slice(0, 4), { dataset: PRICES })).upload_id,
+      )
+      expect(factOf(short, 'rows_insert')).toMatchObject({
+        value: 4,
+        level: 'high',
+        reason: 'The file has 4 rows, and usually 40: it may be cut off.',
+      })
+      for (const [price, level] of [
+        [28, 'high'],
+        [2, 'high'],
+        [12, 'ok'],
+      ] as const) {
+        const whole = await riskOf((await trial.stagePlanned(week(21, price), { dataset: PRICES })).upload_id)
+        expect(factOf(whole, 'sum', 'price'), String(price)).toMatchObject({ level })
+        expect(factOf(whole, 'rows_insert')).toMatchObject({ level: 'ok' })
+      }
+    })
+
+    it('is not what later uploads are compared with, as long as there are whole ones', async () => {
+      for (const price of [14, 15, 16, 17]) await trial.promoted(correction(price), { dataset: PRICES })
+      const whole = await riskOf((await trial.stagePlanned(week(21, 12), { dataset: PRICES })).upload_id)
+      expect(factOf(whole, 'rows_insert')).toMatchObject({ value: 40, usual: 40, level: 'ok' })
+    })
   })
 
   it('is seen by whoever sees the upload, and needs a plan', async () => {

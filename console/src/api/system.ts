@@ -39,6 +39,13 @@ export interface SystemApi {
   checkDataset(name: string, workspace: string): Promise<{ problems: DatasetProblem[] }>
   mapping(name: string, workspace: string, platform: string): Promise<RememberedMapping>
   forgetHeader(name: string, workspace: string, platform: string, header: string): Promise<RememberedMapping>
+  forgetReadOptions(
+    name: string,
+    workspace: string,
+    platform: string,
+    shape: string,
+    author: string,
+  ): Promise<RememberedMapping>
   webhooks(workspace: string): Promise<{ targets: WebhookTarget[] }>
   setWebhook(target: string, change: WebhookChange): Promise<unknown>
   deleteWebhook(target: string): Promise<unknown>
@@ -62,6 +69,10 @@ export function createSystemApi(request: Request): SystemApi {
       request(`${named(name)}/mapping?${query({ workspace_id, platform })}`),
     forgetHeader: (name, workspace_id, platform, header) =>
       request(`${named(name)}/mapping?${query({ workspace_id, platform, header })}`, { method: 'DELETE' }),
+    forgetReadOptions: (name, workspace_id, platform, read_options, author) =>
+      request(`${named(name)}/mapping?${query({ workspace_id, platform, read_options, author })}`, {
+        method: 'DELETE',
+      }),
     webhooks: (workspace_id) => request(`/webhooks?${query({ workspace_id })}`),
     setWebhook: (target, body) => request(`/webhooks/${target}`, { method: 'PUT', body }),
     deleteWebhook: (target) => request(`/webhooks/${target}`, { method: 'DELETE' }),

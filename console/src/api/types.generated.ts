@@ -874,7 +874,7 @@ export interface paths {
         /** Replace all that is remembered of headers and values */
         put: operations["setDatasetMapping"];
         post?: never;
-        /** Forget what a header means, or what a value of a field means */
+        /** Forget what a header means, what a value of a field means, or how files are to be read */
         delete: operations["deleteDatasetMappingEntry"];
         options?: never;
         head?: never;
@@ -4358,6 +4358,8 @@ export interface components {
             updated_by: string | null;
             /** Format: date-time */
             updated_at: string | null;
+            /** @description how people had their files read, for their next ones of the same columns; newest first */
+            read_options: components["schemas"]["ReadOptionsMemory"][];
             fields: components["schemas"]["DatasetField"][];
         };
         DatasetMatch: {
@@ -5974,6 +5976,8 @@ export interface components {
              * @enum {unknown}
              */
             dates?: "dmy" | "mdy";
+            /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+            remember_options?: boolean;
             /** @description fields that the dataset expects and the file has no column for, separated by commas */
             without?: string;
             file_name?: string;
@@ -6254,6 +6258,77 @@ export interface components {
             last_seen_at: string;
             /** Format: date-time */
             expires_at: string;
+        };
+        OwnTotal: {
+            /** @description of the file */
+            line: number;
+            /** @example Total: Ads */
+            label: string | null;
+            /** @enum {unknown} */
+            result: "agrees" | "disagrees" | "not_compared";
+            /**
+             * @description the lines that it was compared with
+             * @example all lines
+             * @example lines with “ads” in Channel
+             */
+            with: string | null;
+            /** @description how many they are */
+            lines: number | null;
+            /** @description why it was not compared */
+            reason: string | null;
+            /** @description those that disagree first, at most 20 */
+            figures: components["schemas"]["OwnTotalFigure"][];
+            more_figures: number;
+        };
+        OwnTotalExcluded: {
+            column: string;
+            reason: string;
+        };
+        OwnTotalFigure: {
+            /** @description of the file */
+            column: string;
+            title: string;
+            field: string;
+            /**
+             * @description what the total line says
+             * @example 598000000.25
+             */
+            file: string;
+            /**
+             * @description of the lines
+             * @example 598000000.25
+             */
+            sum: string;
+            /**
+             * @description file − sum
+             * @example 598000000.25
+             */
+            difference: string;
+            /** @description cells of these lines that are no number: the sum lacks them */
+            unread: number;
+            /** @enum {unknown} */
+            result: "agrees" | "disagrees" | "not_compared";
+            /** @description why it was not compared */
+            reason?: string;
+        };
+        /** @description The file’s own totals (lines such as “Total” or “Total: Ads”), compared with the sums of its lines on the decimals that they show; made again after every correction. */
+        OwnTotals: {
+            /** @description lines of the file that sum up others */
+            lines: number;
+            /** @description of them */
+            agree: number;
+            /** @description of them */
+            disagree: number;
+            /** @description of them */
+            not_compared: number;
+            /** @description columns that were compared */
+            columns: string[];
+            /** @description numbers of these lines that were not compared */
+            excluded: components["schemas"]["OwnTotalExcluded"][];
+            more_excluded: number;
+            /** @description those that disagree first, at most 100 */
+            totals: components["schemas"]["OwnTotal"][];
+            more_totals: number;
         };
         PartOfRecord: {
             part_index: number;
@@ -6576,6 +6651,7 @@ export interface components {
             first_lines: components["schemas"]["FirstLine"][];
             decimal: components["schemas"]["PreviewStyle"];
             dates: components["schemas"]["PreviewStyle"];
+            recalled: components["schemas"]["RecalledOptions"] | null;
         };
         PreviewReviewPolicyRequest: {
             /**
@@ -6604,7 +6680,7 @@ export interface components {
              * @enum {unknown}
              */
             found: "dot" | "comma" | "dmy" | "mdy" | "mixed" | "unknown";
-            by: ("chosen" | "file") | null;
+            by: ("chosen" | "file" | "remembered") | null;
             /** @description a value that only this style can have written */
             proof: string | null;
             /** @description lines with a value that reads two ways */
@@ -6773,6 +6849,23 @@ export interface components {
              * @enum {unknown}
              */
             how: "name" | "chosen" | "remembered" | "detected" | "open";
+            /** @description of what is remembered: number of the change that it was chosen for */
+            change?: number | null;
+        };
+        ReadOptionsMemory: {
+            /** @description whose next files are read by it */
+            author: string;
+            /** @description of the files: their format and headers, as sha-256 */
+            shape: string;
+            /** @description the first headers */
+            columns: string[];
+            options: components["schemas"]["RememberedReadOptions"];
+            /** Format: uuid */
+            upload_id: string | null;
+            /** @description number of the change that they were chosen for */
+            change: number | null;
+            /** Format: date-time */
+            remembered_at: string;
         };
         ReaderLag: {
             reader: string;
@@ -6805,6 +6898,22 @@ export interface components {
             /** @enum {unknown} */
             status: "ready" | "not_ready";
             checks: components["schemas"]["HealthCheck"][];
+        };
+        /** @description options that the same person chose for an earlier file with these columns */
+        RecalledOptions: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            shape: string;
+            /** Format: uuid */
+            upload_id: string | null;
+            /** @description number of the change that they were chosen for */
+            change: number | null;
+            /** @description those that are used */
+            options: ("encoding" | "delimiter" | "header_line" | "decimal" | "dates")[];
+            /** @description where the file shows something else, which is used */
+            notes: string[];
         };
         RegisterPlaybookRequest: {
             /** @description YAML or JSON */
@@ -6839,6 +6948,15 @@ export interface components {
             unit_id: string;
             canonical_address: string;
             title: string;
+        };
+        RememberedReadOptions: {
+            encoding?: string;
+            delimiter?: string;
+            header_line?: number;
+            /** @enum {unknown} */
+            decimal?: "dot" | "comma";
+            /** @enum {unknown} */
+            dates?: "dmy" | "mdy";
         };
         RemovedPiece: {
             address: string;
@@ -6932,6 +7050,7 @@ export interface components {
             };
             /** @description of the check, then of the plan, then of the promotion */
             control: components["schemas"]["ControlTotal"][];
+            own_totals: components["schemas"]["OwnTotals"] | null;
             repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
             /** @description what the plan noticed about the whole file */
             plan_notes: components["schemas"]["FileNote"][];
@@ -7273,11 +7392,13 @@ export interface components {
             row_type: string;
             column: string | null;
             value: number;
-            /** @description the median of the uploads before; null: fewer than three */
+            /** @description the median of the uploads before; of the sum of a partial upload: what as many rows usually sum up to; null: fewer than three */
             usual: number | null;
             spread: number | null;
             /** @enum {unknown} */
             level: "ok" | "notice" | "high";
+            /** @description why it was judged otherwise: a correction, a part of an upload, a short file */
+            reason?: string;
             /** @description the query of GET /uploads/{id}/plan/rows that lists its rows */
             filter: {
                 [key: string]: unknown;
@@ -8623,6 +8744,7 @@ export interface components {
             };
             /** @description of the check, then of the plan, then of the promotion */
             control: components["schemas"]["ControlTotal"][];
+            own_totals: components["schemas"]["OwnTotals"] | null;
             repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
             /** @description what the plan noticed about the whole file */
             plan_notes: components["schemas"]["FileNote"][];
@@ -8740,6 +8862,7 @@ export interface components {
             /** @description in the database; null: line by line while the file was read (read_ms) */
             ms: number | null;
             rules: components["schemas"]["CheckedRule"][];
+            own_totals?: components["schemas"]["OwnTotals"];
         };
         UploadChecklistItem: {
             item_id: string;
@@ -8796,6 +8919,7 @@ export interface components {
             };
             /** @description of the check, then of the plan, then of the promotion */
             control: components["schemas"]["ControlTotal"][];
+            own_totals: components["schemas"]["OwnTotals"] | null;
             repeated_keys: ("refuse" | "sum" | "last" | "first") | null;
             /** @description what the plan noticed about the whole file */
             plan_notes: components["schemas"]["FileNote"][];
@@ -8980,6 +9104,8 @@ export interface components {
              * @enum {unknown}
              */
             dates?: "dmy" | "mdy";
+            /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+            remember_options?: boolean;
             /** @description fields that the dataset expects and the file has no column for, separated by commas */
             without?: string;
             file_name?: string;
@@ -10764,6 +10890,10 @@ export interface operations {
                 field?: string;
                 /** @description of that field, as it is in the file */
                 value?: string;
+                /** @description the shape whose options are forgotten, or all of yours */
+                read_options?: string;
+                /** @description whose options; default your own; those of others need the right to operate */
+                author?: string;
             };
             header?: never;
             path: {
@@ -10852,6 +10982,8 @@ export interface operations {
                 decimal?: "dot" | "comma";
                 /** @description default: detected */
                 dates?: "dmy" | "mdy";
+                /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+                remember_options?: boolean;
                 /** @description fields that the dataset expects and the file has no column for, separated by commas */
                 without?: string;
                 file_name?: string;
@@ -11035,6 +11167,8 @@ export interface operations {
                 decimal?: "dot" | "comma";
                 /** @description default: detected */
                 dates?: "dmy" | "mdy";
+                /** @description remember encoding, delimiter, header_line, decimal and dates as they are given here for your next files with the same columns; default false */
+                remember_options?: boolean;
                 /** @description fields that the dataset expects and the file has no column for, separated by commas */
                 without?: string;
                 file_name?: string;

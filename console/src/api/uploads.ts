@@ -123,6 +123,11 @@ export interface UploadsApi {
       field_values: Record<string, Record<string, string | null>>
     },
   ): Promise<DatasetMapping>
+  /** How files of one shape are to be read. */
+  forgetReadOptions(
+    dataset: string,
+    of: { workspace_id: string; platform: string; read_options: string },
+  ): Promise<DatasetMapping>
   send(file: SentFile): ReturnType<typeof sendFile>
   /** Until it has ended, or the signal says so. */
   follow(id: string, onProgress: (progress: ReceivedProgress) => void, signal: AbortSignal): Promise<void>
@@ -193,6 +198,8 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     sendsHead,
     rememberMapping: (dataset, body) =>
       request(`/datasets/${encodeURIComponent(dataset)}/mapping`, { method: 'PATCH', body }),
+    forgetReadOptions: (dataset, of) =>
+      request(`/datasets/${encodeURIComponent(dataset)}/mapping?${query(of)}`, { method: 'DELETE' }),
     send: (file) => sendFile(file, token),
     follow: (id, onProgress, signal) => readProgress(id, token, onProgress, signal),
     rows: (id, asked) => request(`/uploads/${id}/rows?${query(asked)}`),

@@ -44,7 +44,10 @@ export function RiskCard({ upload, digest }: { upload: string; digest: string })
       <ul className="risk-facts">
         {shown.map((fact) => (
           <li key={`${fact.fact} ${fact.row_type} ${fact.column}`}>
-            <FactText fact={fact} text={sentenceOf(fact, isAmbiguous(fact))} />
+            <span>
+              <FactText fact={fact} text={sentenceOf(fact, isAmbiguous(fact))} />
+              {fact.reason && <span className="tiny fact-reason">{fact.reason}</span>}
+            </span>
             {fact.level !== 'ok' && (
               <Chip tone={LEVELS[fact.level].tone}>
                 {/* Where nothing says what is usual, nothing is unusual. */}

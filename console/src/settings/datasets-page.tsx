@@ -251,7 +251,7 @@ function Declaration({ dataset }: { dataset: DatasetDetail }) {
 
 /** What people said about headers, for the next files of the source. */
 function Remembered({ dataset, workspace }: { dataset: DatasetDetail; workspace: string }) {
-  const { api } = useSession()
+  const { api, me } = useSession()
   const { rights } = useWorkspace()
   const [platform, setPlatform] = useState(dataset.platforms[0]?.platform ?? '')
   const [asked, ask] = useState<string>()
@@ -301,6 +301,14 @@ function Remembered({ dataset, workspace }: { dataset: DatasetDetail; workspace:
           </li>
         ))}
       </ul>
+      <ReadOptions
+        memories={mapping.data?.read_options ?? []}
+        mayForget={(author) => author === me.actor || rights.includes('operate')}
+        forget={async ({ shape, author }) => {
+          await api.system.forgetReadOptions(dataset.dataset, workspace, platform, shape, author)
+          await mapping.refresh()
+        }}
+      />
       {asked !== undefined && (
         <ActionDialog
           title={`Forget what “${asked}” means`}
@@ -319,6 +327,68 @@ function Remembered({ dataset, workspace }: { dataset: DatasetDetail; workspace:
       )}
     </Card>
   )
+}
+
+type Memory = RememberedMapping['read_options'][number]
+
+/** How people had their files read: encoding, delimiter, header line, decimal sign, order of dates. */
+function ReadOptions({
+  memories,
+  mayForget,
+  forget,
+}: {
+  readonly memories: readonly Memory[]
+  mayForget(author: string): boolean
+  forget(memory: Memory): Promise<void>
+}) {
+  const [asked, ask] = useState<Memory>()
+  if (memories.length === 0) return null
+  return (
+    <>
+      <h3>How files are read</h3>
+      <ul className="remembered">
+        {memories.map((memory) => (
+          <li key={`${memory.author} ${memory.shape}`}>
+            <span>
+              {memory.columns.slice(0, 4).join(', ')}
+              {memory.columns.length > 4 && ', …'} → <b>{optionsText(memory)}</b>
+            </span>
+            <span className="tiny">
+              for files of <Person id={memory.author} />
+              {memory.change !== null && `, from #${memory.change}`}
+            </span>
+            <button
+              type="button"
+              className="button is-small"
+              disabled={!mayForget(memory.author)}
+              onClick={() => ask(memory)}
+            >
+              Forget<span className="unseen"> {optionsText(memory)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {asked !== undefined && (
+        <ActionDialog
+          title="Forget how these files are read"
+          verb="Forget"
+          close={() => ask(undefined)}
+          act={() => forget(asked)}
+        >
+          <p>
+            The next file with these columns is read as it shows by itself. Files that were read already stay
+            as they are.
+          </p>
+        </ActionDialog>
+      )}
+    </>
+  )
+}
+
+function optionsText({ options }: Memory): string {
+  return Object.entries(options)
+    .map(([option, value]) => `${option.replace('_', ' ')} ${value}`)
+    .join(', ')
 }
 
 function titleOf(mapping: RememberedMapping | undefined, field: string): string {

@@ -3,6 +3,7 @@ import { useLiveQuery } from '../live/live.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { count, counted, milliseconds } from '../parts/format.ts'
+import { OwnTotalsNote } from './own-totals-note.tsx'
 
 type Check = UploadChecks['checks'][number]
 
@@ -67,6 +68,7 @@ function CheckList({ checks }: { checks: readonly Check[] }) {
           <span>{check.title}</span>
           <Chip tone={RESULTS[check.result].tone}>{resultText(check)}</Chip>
           <span className="took">{check.ms === null ? '' : timeText(check.ms)}</span>
+          {check.own_totals && <OwnTotalsNote own={check.own_totals} />}
         </li>
       ))}
     </ul>

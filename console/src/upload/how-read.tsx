@@ -106,12 +106,12 @@ function Reading({ reading }: { reading: FileReading }) {
       <table>
         <caption>Options</caption>
         <tbody>
-          {options.map(({ option, value, how }) => (
+          {options.map(({ option, value, how, change }) => (
             <tr key={option}>
               <th scope="row">{OPTIONS[option]}</th>
               <td>{value}</td>
               <td>
-                <Why how={how} by={null} />
+                <Why how={how} by={null} change={change ?? null} />
               </td>
             </tr>
           ))}
@@ -146,7 +146,11 @@ const OPTIONS: Record<FileReading['options'][number]['option'], string> = {
   dates: 'Order of dates',
 }
 
-function Why({ how, by }: Pick<FileReading['columns'][number], 'how' | 'by'>) {
+function Why({
+  how,
+  by,
+  change = null,
+}: Pick<FileReading['columns'][number], 'how' | 'by'> & { readonly change?: number | null }) {
   if (how === null) return <span className="tiny">the dataset does not know it</span>
   if (how === 'name') return <span className="tiny">the dataset knows this header</span>
   if (how === 'detected') return <span className="tiny">found in the file</span>
@@ -154,7 +158,9 @@ function Why({ how, by }: Pick<FileReading['columns'][number], 'how' | 'by'>) {
   return (
     <>
       <Chip tone={how === 'chosen' ? 'work' : 'held'}>
-        {how === 'chosen' ? 'chosen for this file' : 'remembered from an earlier file'}
+        {how === 'chosen'
+          ? 'chosen for this file'
+          : `remembered from ${change === null ? 'an earlier file' : `#${change}`}`}
       </Chip>
       {by !== null && (
         <span className="tiny">

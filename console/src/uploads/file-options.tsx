@@ -35,11 +35,17 @@ interface Props {
   choose(choices: ReadChoices): void
   /** Only the beginning of the file was looked at. */
   readonly isBeginning: boolean
+  /** Whether what is chosen is remembered for the next files of the same columns. */
+  readonly remember: boolean
+  setRemember(remember: boolean): void
+  /** Forgets what was remembered; missing: nobody may. */
+  forget?: (() => void) | undefined
   readonly disabled: boolean
 }
 
 /** What was found of the way in which the file is written, its first lines as they are read, and questions where it is open. */
-export function FileOptions({ preview, failure, choices, choose, isBeginning, disabled }: Props) {
+export function FileOptions(props: Props) {
+  const { preview, failure, choices, choose, isBeginning, remember, setRemember, forget, disabled } = props
   const [open, setOpen] = useState(false)
   const guesses = likelyEncodings(failure)
   const isAsked = guesses !== undefined || failure !== undefined
@@ -90,9 +96,68 @@ export function FileOptions({ preview, failure, choices, choose, isBeginning, di
           </p>
         </>
       )}
+      {preview?.file.recalled && (
+        <Recalled recalled={preview.file.recalled} forget={forget} disabled={disabled} />
+      )}
+      {isMemorable(choices) && (
+        <label className="tiny">
+          <input
+            type="checkbox"
+            checked={remember}
+            disabled={disabled}
+            onChange={(event) => setRemember(event.target.checked)}
+          />{' '}
+          Read my next files with these columns the same way
+        </label>
+      )}
       {(open || isAsked) && <Options preview={preview} choices={choices} set={set} disabled={disabled} />}
       {open && preview && <FirstLines preview={preview} />}
     </section>
+  )
+}
+
+const REMEMBERED = {
+  encoding: 'encoding',
+  delimiter: 'delimiter',
+  header_line: 'header line',
+  decimal: 'decimal sign',
+  dates: 'order of dates',
+} as const
+
+/** Names of columns and sheets are not remembered. */
+function isMemorable(choices: ReadChoices): boolean {
+  return Object.keys(REMEMBERED).some((option) => choices[option as keyof typeof REMEMBERED])
+}
+
+/** What is used of an earlier choice, where it was made, and where the file shows something else. */
+function Recalled({
+  recalled: { change, upload_id, options, notes },
+  forget,
+  disabled,
+}: {
+  readonly recalled: NonNullable<MappingPreview['file']['recalled']>
+  readonly forget: (() => void) | undefined
+  readonly disabled: boolean
+}) {
+  if (options.length === 0 && notes.length === 0) return null
+  const from = change === null ? 'an earlier file' : `#${change}`
+  return (
+    <div className="match-line" role="note" aria-label="Remembered options">
+      <span className="tiny">
+        {options.length > 0 && (
+          <>
+            Remembered from {upload_id === null ? from : <a href={`/uploads/${upload_id}`}>{from}</a>}:{' '}
+            {options.map((option) => REMEMBERED[option]).join(', ')}.{' '}
+          </>
+        )}
+        {notes.join(' ')}
+      </span>
+      {forget && (
+        <button type="button" className="button is-small" disabled={disabled} onClick={forget}>
+          Forget<span className="unseen"> remembered options</span>
+        </button>
+      )}
+    </div>
   )
 }
 
@@ -126,8 +191,8 @@ function foundText({ format, encoding, header_line, file }: MappingPreview): str
     names: Record<string, string>,
   ) =>
     names[found] &&
-    (by === 'file' || by === 'chosen') &&
-    `${what} ${names[found]}${by === 'chosen' ? ' (chosen)' : proof ? ` (shown by ${proof})` : ''}`
+    by !== null &&
+    `${what} ${names[found]}${by === 'file' ? (proof ? ` (shown by ${proof})` : '') : ` (${by})`}`
   return [
     format === 'xlsx' ? encoding : `${format.toUpperCase()}, ${encoding}`,
     sheets.length > 1 && counted(sheets.length, 'sheet'),

@@ -37,6 +37,7 @@ export function UploadForm({ file, take, closed }: Props) {
   const step = useMappingPreview(file, chosen, read)
   const [changing, setChanging] = useState(false)
   const [remember, setRemember] = useState(true)
+  const [rememberOptions, setRememberOptions] = useState(true)
   const { preview, answers } = step
   const matching = preview !== undefined && (changing || !preview.complete)
   const mapping = preview && mappingToSend(preview, step.values, answers)
@@ -56,6 +57,7 @@ export function UploadForm({ file, take, closed }: Props) {
     setKnown(undefined)
     setChanging(false)
     setRemember(true)
+    setRememberOptions(true)
     setRead(AS_FOUND)
   }, [file])
 
@@ -90,6 +92,7 @@ export function UploadForm({ file, take, closed }: Props) {
         on_invalid: chosen.onInvalid,
         ...(repeated !== '' && { repeated_keys: repeated }),
         ...readFields(read, 'all'),
+        ...(rememberOptions && hasReadOptions(read) && { remember_options: 'true' }),
         ...(mapping && hasEntries(mapping) && mappingFields(mapping)),
         ...(answers.without.length > 0 && { without: answers.without.join(',') }),
       },
@@ -104,6 +107,19 @@ export function UploadForm({ file, take, closed }: Props) {
       setFailure(asFailure(thrown))
     }
     setSent(undefined)
+  }
+
+  /** The file is looked at again without them. */
+  async function forgetOptions() {
+    const { workspace, dataset, platform } = chosen
+    const shape = preview?.file.recalled?.shape
+    if (shape === undefined) return
+    try {
+      await api.uploads.forgetReadOptions(dataset, { workspace_id: workspace, platform, read_options: shape })
+      step.readAgain()
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+    }
   }
 
   const uploadButton = (
@@ -244,6 +260,9 @@ export function UploadForm({ file, take, closed }: Props) {
           choices={read}
           choose={setRead}
           isBeginning={step.isBeginning}
+          remember={rememberOptions}
+          setRemember={setRememberOptions}
+          forget={preview?.file.recalled ? forgetOptions : undefined}
           disabled={sent !== undefined}
         />
       )}
@@ -299,6 +318,10 @@ export function UploadForm({ file, take, closed }: Props) {
       )}
     </form>
   )
+}
+
+function hasReadOptions({ columns: _, sheet: __, ...read }: ReadChoices): boolean {
+  return Object.values(read).some(Boolean)
 }
 
 function hasEntries({ headers, field_values }: ChosenMapping): boolean {

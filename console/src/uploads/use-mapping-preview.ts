@@ -23,6 +23,8 @@ export interface ColumnStep {
   readonly isBeginning: boolean
   readonly answers: Answers
   answer(some: Partial<Answers>): void
+  /** Looks at the file once more: what is remembered has changed. */
+  readAgain(): void
 }
 
 /** Asks the server which column is which field, and again with what somebody chose. */
@@ -34,12 +36,14 @@ export function useMappingPreview(file: File | undefined, chosen: Choices, read:
   const [now, setNow] = useState<MappingPreview>()
   const [failure, setFailure] = useState<Failure>()
   const [answers, setAnswers] = useState<Answers>(NO_ANSWERS)
+  const [looks, setLooks] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another look is another question
   const asked = useMemo(
     () =>
       file === undefined || dataset === '' || platform === ''
         ? undefined
         : { file, dataset, fields: { workspace_id: workspace, platform, ...JSON.parse(options) } },
-    [file, workspace, dataset, platform, options],
+    [file, workspace, dataset, platform, options, looks],
   )
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another file, or as another dataset, is another question
@@ -99,6 +103,7 @@ export function useMappingPreview(file: File | undefined, chosen: Choices, read:
     failure,
     isBeginning: file !== undefined && api.uploads.sendsHead(file),
     answers,
+    readAgain: () => setLooks((before) => before + 1),
     answer: (some) => setAnswers((before) => ({ ...before, ...some })),
   }
 }

@@ -289,7 +289,7 @@ export const MARK_OPEN = `currency_sets IS NOT NULL AND line_currency IS NULL AN
 // line has a date and all the names it needs.
 
 const TOTAL =
-  '(?:grand total|sub-?total|total(?:e|es|s|en|t)?|gesamt(?:summe|ergebnis)?|summe|suma|totaux|total general|total général|total geral|totale complessivo|tổng(?: cộng| số)?|итого|合計|总计|總計|합계)'
+  '(?:grand total|sub-?total|total(?:e|es|s|en|t)?|gesamt(?:summe|ergebnis)?|summe|suma|sum|somme|somma|soma|totaal|totaux|total general|total général|total geral|totale complessivo|tổng(?: cộng| số)?|итого|合計|总计|總計|합계)'
 /** With a colon or a count it can hardly be a name. */
 const COUNTED = `${TOTAL}\\s*[:：].*|total of [0-9.,]+ .*|total (?:de|di|von|aus) [0-9.,]+ .*|tổng(?: cộng)?(?: của)? [0-9.,]+ .*|results from [0-9.,]+ .*`
 const WHOLE_PERIOD = [
@@ -327,6 +327,39 @@ export function leftOutRule(plan: FieldPlan): string {
   return `CASE WHEN flaw NOT IN ('', 'too_few_fields') THEN NULL ${cases.join(' ')} END`
 }
 
+/** SQL of the cell that calls a line a total, else of its first one. */
+export function totalLabel(plan: FieldPlan): string {
+  const breakdowns = breakdownGroups(plan).flatMap((group) => group.map(({ at }) => at.cell))
+  const days = plan.fields.filter(({ field }) => field.type === 'date').map(({ at }) => at.cell)
+  const cells = [...new Set([...labelCells(plan), ...days, ...breakdowns])]
+  const pattern = [...totalPatterns(plan), ALL_OF_THEM, ...WHOLE_PERIOD].join('|')
+  return `coalesce(list_filter([${cells.join(', ')}], lambda x: regexp_full_match(trim(x, ' \u00a0'), ${text(`(?i:${pattern})`)}))[1], c0)`
+}
+
+function totalPatterns({ input: { dataset, platform } }: FieldPlan): string[] {
+  return [`${TOTAL}\\.?`, COUNTED, ...(dataset.platforms[platform]?.totals ?? [])]
+}
+
+/** Where a line may call itself a total: its first cell, and names and texts of its key. */
+function labelCells(plan: FieldPlan): string[] {
+  return [...new Set(['c0', ...[...namesOf(plan), ...keyTexts(plan)].map(({ at }) => at.cell)])]
+}
+
+function namesOf({ rows, byName }: FieldPlan): PlannedField[] {
+  return rows
+    .flatMap((row) => [row.identity?.id, row.identity?.name])
+    .flatMap((name) => (name && byName.has(name) ? [byName.get(name)!] : []))
+}
+
+/** Fields in the key of the leaf that are no numbers. */
+function keyTexts({ rows, byName }: FieldPlan): PlannedField[] {
+  const leaf = rows.at(-1)
+  return (leaf?.key ?? []).flatMap((column) => {
+    const planned = byName.get(leaf!.columns[column]!)
+    return planned && ['text', 'id', 'enum', 'email', 'url'].includes(planned.field.type) ? [planned] : []
+  })
+}
+
 /** Conditions each of which makes a line a total. */
 function totalEvidence(plan: FieldPlan): string[] {
   const { dataset, platform } = plan.input
@@ -335,15 +368,13 @@ function totalEvidence(plan: FieldPlan): string[] {
     const name = row.identity && !row.optional && identityField(row, plan.input)
     return name && plan.byName.has(name) ? [plan.byName.get(name)!] : []
   })
-  const named = plan.rows
-    .flatMap((row) => [row.identity?.id, row.identity?.name])
-    .flatMap((name) => (name && plan.byName.has(name) ? [plan.byName.get(name)!] : []))
+  const named = namesOf(plan)
   const numbers = plan.fields.filter(({ field }) => NUMBERS.has(field.type))
   const day = plan.fields.find(({ field }) => field.type === 'date' && field.required)
-  const cells = [...new Set(['c0', ...named.map(({ at }) => at.cell)])]
+  const cells = labelCells(plan)
   const says = (pattern: string) =>
     `len(list_filter([${cells.join(', ')}], lambda x: regexp_full_match(trim(x, ' \u00a0'), ${text(`(?i:${pattern})`)}))) > 0`
-  const total = [`${TOTAL}\\.?`, COUNTED, ...own].join('|')
+  const total = totalPatterns(plan).join('|')
 
   const noDay = day ? isEmpty(day) : noOneDay(plan)
   const lacking = [...sources.map(isEmpty), noDay].filter((empty) => empty !== 'false')
@@ -356,6 +387,7 @@ function totalEvidence(plan: FieldPlan): string[] {
     day && !day.isPlain ? `list_contains(${WHOLE}, lower(trim(${day.at.cell})))` : '',
     day ? '' : says([COUNTED, ...own].join('|')),
     day ? '' : bareTotal(plan, named, says(total)),
+    ...(named.length > 0 ? [] : keyTotals(plan, total)),
   ].filter((evidence) => evidence !== '')
 }
 
@@ -367,6 +399,17 @@ function noOneDay({ period }: FieldPlan): string {
   const { start, end, at } = period
   const broken = [start, end].filter(({ isPlain }) => !isPlain).map((one) => `${one.at.problem} IS NULL`)
   return `(${[`${at.value} IS NULL`, ...broken].join(' AND ')})`
+}
+
+/** Of rows that nothing but their key tells apart: the word in one part of the key, and nothing else filled in but numbers. */
+function keyTotals(plan: FieldPlan, total: string): string[] {
+  const texts = plan.fields.filter(({ field }) => !NUMBERS.has(field.type))
+  return keyTexts(plan).flatMap((planned) => {
+    const rest = texts.filter((other) => other !== planned)
+    if (rest.length === 0) return []
+    const says = `regexp_full_match(trim(${planned.at.cell}, ' \u00a0'), ${text(`(?i:${total})`)})`
+    return [`${says} AND ${rest.map(isEmpty).join(' AND ')}`]
+  })
 }
 
 /** Without a day in each line the word counts where nothing but names and numbers is filled in. */

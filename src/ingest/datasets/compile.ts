@@ -38,6 +38,7 @@ import {
   nestLayers,
   type PlannedField,
   planFields,
+  totalLabel,
 } from './compile-plan.ts'
 import { readTimes, readTimestamps } from './compile-values.ts'
 import { isExpressionRule, type Severity } from './dataset.ts'
@@ -81,7 +82,7 @@ export function compileSelect(input: CompileInput): string {
     [
       [
         'found',
-        `CASE WHEN left_out IS NOT NULL THEN [${leftOutWarning()}] WHEN is_suspect THEN ${gathered} END`,
+        `CASE WHEN left_out IS NOT NULL THEN [${leftOutWarning(plan)}] WHEN is_suspect THEN ${gathered} END`,
       ],
     ],
     [
@@ -552,10 +553,10 @@ function comparable(planned: PlannedField | undefined): string | undefined {
 }
 
 /** Why a line is left out: the column `left_out` names the rule. */
-function leftOutWarning(): string {
+function leftOutWarning(plan: FieldPlan): string {
   const rules = ['row.total', 'row.subtotal']
   const broken = listOf(rules.map((rule) => `W${findingTail(rule, PROBLEM_TEXTS[rule]!)}`))
-  const subject = { column: null, field: null, value: 'c0' }
+  const subject = { column: null, field: null, value: totalLabel(plan) }
   return about(subject, `list_extract(${broken}, list_position(${listOf(rules)}, left_out))`)
 }
 
@@ -661,8 +662,17 @@ export interface Reading {
   readonly sheet?: string
   /** Who had said what headers and values of this file mean, before it was uploaded; missing in readings of older versions. */
   readonly remembered?: RememberedReading
+  /** By which earlier choice of options it was read, besides what it shows by itself. */
+  readonly recalled?: RecalledReading
   /** Field → value that somebody had matched → lines with it. */
   readonly matched?: Readonly<Record<string, Readonly<Record<string, number>>>>
+}
+
+export interface RecalledReading {
+  /** The upload that they were chosen for, and the number of its change. */
+  readonly upload_id: string | null
+  readonly change: number | null
+  readonly options: readonly ('encoding' | 'delimiter' | 'header_line' | 'decimal' | 'dates')[]
 }
 
 export interface RememberedReading {

@@ -109,6 +109,9 @@ export function isExpressionRule(rule: CrossRule): rule is ExpressionRule {
 export const REPEATED_KEYS = ['refuse', 'sum', 'last', 'first'] as const
 export type RepeatedKeys = (typeof REPEATED_KEYS)[number]
 
+export const OWN_TOTALS_SETTINGS = ['warn', 'refuse'] as const
+export type OwnTotalsSetting = (typeof OWN_TOTALS_SETTINGS)[number]
+
 /** upsert: new rows are inserted, others updated; insert: existing rows are refused; update: new rows are refused. */
 export const MODES = ['upsert', 'insert', 'update', 'snapshot'] as const
 export type Mode = (typeof MODES)[number]
@@ -189,6 +192,8 @@ export interface Dataset {
   amount?: string
   /** Default 'keep': they stay in the raw payload and one note names them. */
   unknownColumns?: 'keep' | 'refuse'
+  /** Lines that sum up others ("Total") and disagree with their lines: default 'warn'; 'refuse': the plan cannot be submitted. */
+  ownTotals?: OwnTotalsSetting
   /** A rule in TypeScript: each row passes through JavaScript, which is slow. Not in JSON. */
   check?: (record: Record<string, unknown>) => Problem[]
 }

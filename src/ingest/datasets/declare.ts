@@ -12,6 +12,7 @@ import {
   type Field,
   isExpressionRule,
   MODES,
+  OWN_TOTALS_SETTINGS,
   REPEATED_KEYS,
 } from './dataset.ts'
 import { matches, replaceAll, text } from './sql-text.ts'
@@ -145,6 +146,7 @@ const DatasetSchema = Type.Object(
     uploads: Type.Optional(TABLE),
     amount: Type.Optional(NAME),
     unknownColumns: Type.Optional(Type.Enum(['keep', 'refuse'])),
+    ownTotals: Type.Optional(Type.Enum([...OWN_TOTALS_SETTINGS])),
   },
   closed(),
 )

@@ -1,4 +1,6 @@
 /** Which datasets a file may be of, by its headers and values: for a file that comes without the name of one. */
+
+import { type ReadOptionsMemory, recallOptions } from '../read-options.ts'
 import { normaliseFile } from '../readers/normalise.ts'
 import type { DatasetMatch, DatasetMatches } from '../shapes.ts'
 import type { SpooledFile } from '../spool.ts'
@@ -46,6 +48,8 @@ export interface MatchRequest {
   readonly datasets: readonly Dataset[]
   readonly file: SpooledFile
   readonly remembered: readonly MappedHeaders[]
+  /** How the same person had earlier files read. */
+  readonly memories?: readonly ReadOptionsMemory[]
   readonly options?: FileOptions | undefined
   /** The file is only the beginning of a longer one: its last line may be cut. */
   readonly head?: boolean | undefined
@@ -66,9 +70,12 @@ export async function matchDatasets(request: MatchRequest): Promise<DatasetMatch
       knownHeaderTest(dataset, platform, { headers: memoryOf(dataset.name, platform) }),
     ),
   )
+  const knowsHeader = (header: string) => known.some((knows) => knows(header))
+  const recalled = await recallOptions(file, request.memories ?? [], options, knowsHeader)
   const normalised = await normaliseFile(file.path, file.folder, {
+    ...recalled?.read,
     ...options,
-    knowsHeader: (header) => known.some((knows) => knows(header)),
+    knowsHeader,
     ...(maxLines !== undefined && { maxLines }),
     ...(signal && { signal }),
   })

@@ -4,6 +4,13 @@
  * as the reader takes it; what only looks like a field or holds such values is proposed, and used once a person confirms it.
  */
 import { queryDuck } from '../duckdb.ts'
+import {
+  type ReadOptionsMemory,
+  type RecalledOptions,
+  recallOptions,
+  settleStyles,
+  usedOptions,
+} from '../read-options.ts'
 import { chunkSource } from '../readers/chunks.ts'
 import type { NormalisedFile } from '../readers/format.ts'
 import { normaliseFile } from '../readers/normalise.ts'
@@ -53,6 +60,8 @@ export interface PreviewRequest {
   readonly platform: string
   readonly file: SpooledFile
   readonly remembered: Mapping
+  /** How the same person had earlier files read. */
+  readonly memories?: readonly ReadOptionsMemory[] | undefined
   /** How the file is to be read; `headers` and `values` are answers that were given already. */
   readonly options?: FileOptions | undefined
   /** The file is only the beginning of a longer one: its last line may be cut. */
@@ -81,12 +90,23 @@ const MAX_CHOICES = 200
 
 export async function previewMapping(request: PreviewRequest): Promise<MappingPreview> {
   const { dataset, platform, file, remembered, options = {}, head = false } = request
-  const { decimal, dates, without = [], headers: chosen = {}, values: chosenValues = {}, ...given } = options
+  const {
+    decimal,
+    dates,
+    without = [],
+    headers: chosen = {},
+    values: chosenValues = {},
+    rememberOptions: _,
+    ...given
+  } = options
   requireMappedFields(dataset, options)
   const memory: RememberedMapping = { headers: { ...remembered.headers, ...chosen } }
+  const knowsHeader = knownHeaderTest(dataset, platform, memory)
+  const recalled = await recallOptions(file, request.memories ?? [], options, knowsHeader)
   const normalised = await normaliseFile(file.path, file.folder, {
+    ...recalled?.read,
     ...given,
-    knowsHeader: knownHeaderTest(dataset, platform, memory),
+    knowsHeader,
     ...(request.maxLines !== undefined && { maxLines: request.maxLines }),
     ...(request.signal && { signal: request.signal }),
   })
@@ -128,6 +148,7 @@ export async function previewMapping(request: PreviewRequest): Promise<MappingPr
       samples,
       head,
       given: { decimal, dates },
+      recalled,
     }),
     header_line: normalised.headerLine,
     lines: normalised.lines,
@@ -161,13 +182,15 @@ async function describeFile(request: {
   samples: readonly ColumnSample[]
   head: boolean
   given: { decimal: Styles['decimal'] | undefined; dates: Styles['dates'] | undefined }
+  recalled: RecalledOptions | undefined
 }): Promise<MappingPreview['file']> {
-  const { dataset, platform, map, file, samples, head, given } = request
+  const { dataset, platform, map, file, samples, head, given, recalled } = request
   const columnsOf = (types: ReadonlySet<string>) =>
     Object.entries(map.fields).flatMap(([name, { column }]) =>
       types.has(dataset.fields[name]!.type) ? (samples.find((sample) => sample.column === column) ?? []) : [],
     )
   const found = await stylesOfFile({ dataset, platform, map, file, head })
+  const settled = settleStyles(found, recalled)
   const style = async (
     kind: 'decimal' | 'dates',
     columns: readonly ColumnSample[],
@@ -181,15 +204,23 @@ async function describeFile(request: {
       return match !== null && (kind === 'decimal' || Number(match[1]) !== Number(match[2]))
     }
     const open = isOpen ? columns.filter(({ values }) => values.some(isTwoWay)) : []
-    const by = given[kind] !== undefined ? 'chosen' : PROOFS[found[kind]] ? 'file' : null
+    const remembered = settled.styles[kind]
+    const by =
+      given[kind] !== undefined
+        ? 'chosen'
+        : PROOFS[found[kind]]
+          ? 'file'
+          : remembered !== undefined
+            ? 'remembered'
+            : null
     const proof = PROOFS[found[kind]]
     // RE2 writes \x{a0} where JavaScript writes \u{a0}.
-    const settled = by === 'file' && proof ? new RegExp(proof.replaceAll('\\x{', '\\u{'), 'u') : undefined
+    const proven = by === 'file' && proof ? new RegExp(proof.replaceAll('\\x{', '\\u{'), 'u') : undefined
     const values = columns.flatMap((column) => column.values)
     return {
-      found: given[kind] ?? found[kind],
+      found: given[kind] ?? remembered ?? found[kind],
       by,
-      proof: (settled && values.find((value) => settled.test(value))) ?? null,
+      proof: (proven && values.find((value) => proven.test(value))) ?? null,
       ambiguous: await linesWith(file, head, open, twoWays, kind === 'dates'),
       examples: [...new Set(open.flatMap((column) => column.values.filter(isTwoWay)))].slice(
         0,
@@ -206,6 +237,21 @@ async function describeFile(request: {
     first_lines: await firstLines(file, head),
     decimal: await style('decimal', columnsOf(NUMBER_TYPES)),
     dates: await style('dates', columnsOf(DATE_TYPES)),
+    recalled: recalled ? describeRecalled(recalled, settled) : null,
+  }
+}
+
+function describeRecalled(
+  recalled: RecalledOptions,
+  settled: ReturnType<typeof settleStyles>,
+): NonNullable<MappingPreview['file']['recalled']> {
+  const { from, notes } = recalled
+  return {
+    shape: from.shape,
+    upload_id: from.upload_id,
+    change: from.change,
+    options: usedOptions(recalled, settled.styles),
+    notes: [...notes, ...settled.notes].map(({ message }) => message),
   }
 }
 

@@ -1,0 +1,318 @@
+-- The file's own totals: lines that sum up others ("Total", "Total: Ads") compared with the lines themselves.
+
+-- Compares every line that the reader left out as a total or subtotal with the sum of the lines that it is about. NULL if there is none.
+--   {"lines", "agree", "disagree", "not_compared": numbers of such lines, "columns": the measures that are compared,
+--    "excluded": [{"column", "reason"}], "more_excluded",
+--    "totals": [{"line", "label", "result", "with", "lines", "reason", "figures": [{"column", "title", "field", "file", "sum",
+--                "difference", "result", "unread", "reason"}], "more_figures"}], "more_totals"}
+-- Only measures (fn_ingest_measures) are compared: percentages and other numbers that nobody adds up are listed as excluded. The sum is over
+-- all lines of the file as they are now, corrected ones included: valid, invalid and left out, without lines that sum up others. It is
+-- compared on the decimals that the total shows. unread: cells of these lines that are not numbers, whose amount the sum lacks.
+-- At most 1,000 such lines are compared (the first and the last 500) and 100 are listed, those that disagree first. Internal.
+create or replace function iu_core.fn_ingest_own_totals(p_upload iu_core.ingest_upload, p_definition jsonb) returns jsonb
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_found bigint;
+  v_lines integer[];
+begin
+  drop table if exists pg_temp.ingest_own_total, pg_temp.ingest_own_basis, pg_temp.ingest_own_sum;
+  create temporary table ingest_own_total on commit drop as
+  select s.row_number as line, s.rule, nullif(btrim(s.label), '') as label, s.raw_payload as raw, s.normalized_payload as payload,
+         row_number() over (order by s.row_number) as place, count(*) over () as all_totals,
+         null::text as label_column, null::text as named, '{}'::jsonb as dimensions
+    from (select l.*, iu_core.fn_ingest_left_out_reason(l.validation_warnings) as rule,
+                 jsonb_path_query_first(l.validation_warnings, '$[*] ? (@.rule == "row.total" || @.rule == "row.subtotal").value') #>> '{}' as label
+            from public.staging_rows l
+           where l.upload_id = p_upload.upload_id and (l.validation_status <> 'valid' or l.validation_warnings <> '[]') offset 0) s
+   where s.row_type = v_layout ->> 'leaf' and s.rule in ('row.total', 'row.subtotal');
+  select max(t.all_totals) into v_found from pg_temp.ingest_own_total t;
+  if v_found is null then
+    drop table pg_temp.ingest_own_total;
+    return null;
+  end if;
+  v_lines := array(select t.line from pg_temp.ingest_own_total t order by t.line);
+  delete from pg_temp.ingest_own_total where place > 500 and place <= v_found - 500;
+  perform iu_core.fn_ingest_own_totals_read_labels(p_upload, p_definition);
+  perform iu_core.fn_ingest_own_totals_choose_lines(p_upload, p_definition);
+  perform iu_core.fn_ingest_own_totals_add_up(p_upload, p_definition, v_lines);
+  return iu_core.fn_ingest_own_totals_compare(p_upload, p_definition, v_found);
+end $$;
+
+-- Tells of each total in `ingest_own_total` in which column its label is, the group that it names ("Ads" of "Total: Ads"), and which other
+-- columns that are not numbers it fills: field → value, as its lines have them. Internal.
+create or replace function iu_core.fn_ingest_own_totals_read_labels(p_upload iu_core.ingest_upload, p_definition jsonb) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  update pg_temp.ingest_own_total t
+     set label_column = (select h.header from jsonb_array_elements_text(p_upload.reading -> 'headers') with ordinality as h (header, place)
+                          where btrim(t.raw ->> h.header) = t.label order by h.place limit 1),
+         -- Of "Total of 12 campaigns" and of "Total" it is NULL.
+         named = nullif(lower(btrim(substring(t.label from '^[^:：]{1,60}[:：](.*)$'), E' \t"''“”„«»')), '');
+  update pg_temp.ingest_own_total t
+     set dimensions = coalesce((
+           select jsonb_object_agg(f.key, t.payload ->> f.key)
+             from jsonb_each(p_upload.reading -> 'map' -> 'fields') as f
+            where f.value ->> 'header' is distinct from t.label_column and t.payload ->> f.key is not null
+              and p_definition -> 'fields' -> f.key ->> 'type' not in ('integer', 'decimal', 'money', 'percent', 'json', 'array')), '{}')
+$$;
+
+-- Puts into `ingest_own_basis` which lines each total may be about, the likeliest first. A basis is an array of conditions: {"column" of the
+-- file or "field", "value"}, or {"block": n}, the lines since the total before; none: all lines.
+--   "Total: Ads": lines that have Ads in a column; if there is none, all lines.
+--   "Total": lines that agree with it in what else it fills; the lines since the total before it, of a subtotal or of a total that another
+--   one follows; all lines.
+-- A total agrees if it agrees with one of them, and else is told against the first that has lines. Internal.
+create or replace function iu_core.fn_ingest_own_totals_choose_lines(p_upload iu_core.ingest_upload, p_definition jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_names text[] := array(select distinct t.named from pg_temp.ingest_own_total t where t.named is not null limit 1000);
+begin
+  create temporary table ingest_own_basis (line integer, place integer, conditions jsonb, told text) on commit drop;
+  if v_names <> '{}' then
+    insert into pg_temp.ingest_own_basis
+    with numbers as (
+      select f.value ->> 'header' as header from jsonb_each(p_upload.reading -> 'map' -> 'fields') as f
+       where p_definition -> 'fields' -> f.key ->> 'type' in ('integer', 'decimal', 'money', 'percent')
+    ), has as materialized (
+      -- Which columns have one of these names, in one pass.
+      select distinct c.key as header, lower(btrim(c.value)) as name
+        from public.staging_rows s, jsonb_each_text(s.raw_payload) as c
+       where s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf'
+         and lower(btrim(c.value)) = any (v_names)
+    )
+    select t.line, row_number() over (partition by t.line order by d.with_dimensions desc, h.header),
+           jsonb_build_array(jsonb_build_object('column', h.header, 'value', t.named)) || case when d.with_dimensions then x.conditions else '[]' end,
+           format('lines with %s in %s', iu_core.fn_ingest_quoted(t.named), h.header)
+      from pg_temp.ingest_own_total t
+      join has h on h.name = t.named and h.header not in (select n.header from numbers n)
+      cross join lateral (select coalesce(jsonb_agg(jsonb_build_object('field', k.key, 'value', k.value) order by k.key), '[]') as conditions
+                            from jsonb_each_text(t.dimensions) k) x
+      cross join (values (false), (true)) as d (with_dimensions)
+     where not d.with_dimensions or x.conditions <> '[]';
+  end if;
+  insert into pg_temp.ingest_own_basis
+  select t.line, b.place, b.conditions, b.told
+    from pg_temp.ingest_own_total t
+    cross join lateral (select coalesce(jsonb_agg(jsonb_build_object('field', k.key, 'value', k.value) order by k.key), '[]') as conditions,
+                               string_agg(format('%s %s', coalesce(p_definition -> 'fields' -> k.key ->> 'title', replace(k.key, '_', ' ')),
+                                                 iu_core.fn_ingest_quoted(k.value)), ', ' order by k.key) as told
+                          from jsonb_each_text(t.dimensions) k) x
+    cross join lateral (select t.rule = 'row.total' and t.named is null
+                               and (t.label ~* '^sub' or exists (select from pg_temp.ingest_own_total n where n.line > t.line and n.named is null and n.dimensions = t.dimensions))) as s (is_part)
+    cross join lateral (values (1, x.conditions, 'lines of ' || x.told),
+                               (case when s.is_part then 2 else 4 end, jsonb_build_array(jsonb_build_object('block', t.place)),
+                                case t.place when 1 then 'the lines above it' else 'the lines since the total above it' end),
+                               (3, '[]'::jsonb, 'all lines')) as b (place, conditions, told)
+   where (b.place <> 1 or x.conditions <> '[]')
+     -- Where the label names a group, nothing else counts.
+     and not exists (select from pg_temp.ingest_own_basis o where o.line = t.line);
+end $$;
+
+-- Text from a file, as messages show it. Internal.
+create or replace function iu_core.fn_ingest_quoted(p_text text) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('“%s”', case when length(p_text) > 60 then left(p_text, 59) || '…' else p_text end)
+$$;
+
+-- Fills `ingest_own_sum` for every basis: lines, and for each measure its sum, smallest and largest value and the cells that are not numbers.
+-- p_totals: the lines of all totals, which part blocks. One pass over the lines for all lines and blocks, and one for each set of columns that conditions name (at most 8). Internal.
+create or replace function iu_core.fn_ingest_own_totals_add_up(p_upload iu_core.ingest_upload, p_definition jsonb, p_totals integer[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+-- As in fn_ingest_check_subtotals: nothing is known yet of these rows.
+set enable_nestloop = off
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_currency text;
+  v_figures text;
+  v_set record;
+begin
+  create temporary table ingest_own_sum (
+    conditions jsonb, lines bigint, currencies bigint, sums numeric[], least numeric[], most numeric[], unread bigint[]) on commit drop;
+  select f.key into v_currency from jsonb_each(p_definition -> 'fields') as f where f.value ->> 'type' = 'currency' order by f.key limit 1;
+  select format('count(*), %s, array[%s]::numeric[], array[%s]::numeric[], array[%s]::numeric[], array[%s]::bigint[]',
+                case when v_currency is null then '0' else format('count(distinct s.normalized_payload ->> %L)', v_currency) end,
+                string_agg(format('sum(%s)', x.value), ', ' order by m.place), string_agg(format('min(%s)', x.value), ', ' order by m.place),
+                string_agg(format('max(%s)', x.value), ', ' order by m.place),
+                string_agg(format('count(*) filter (where s.normalized_payload ->> %L is null and s.raw_payload ->> %L ~ ''[0-9]'')', m.field,
+                                  coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field)), ', ' order by m.place))
+    into v_figures
+    from iu_core.fn_ingest_measures(p_definition, v_layout) m,
+         lateral (select format('(s.normalized_payload ->> %L)::numeric', m.field)) as x (value);
+  if v_figures is null then
+    return;
+  end if;
+  for v_set in
+    select w.names, w.conditions, w.wanted, row_number() over (order by w.totals desc, w.names::text) as place
+      from (select k.names, (array_agg(b.conditions))[1] as conditions, array_agg(distinct k.wanted) as wanted, count(*) as totals
+              from pg_temp.ingest_own_basis b
+             cross join lateral (select jsonb_agg(c - 'value' order by o) as names, jsonb_agg(c -> 'value' order by o) as wanted
+                                   from jsonb_array_elements(b.conditions) with ordinality as e (c, o)) k
+             where b.conditions <> '[]' and not b.conditions @? '$[*].block' group by 1) w
+    union all
+    select null, null, null, 0
+    order by 4
+  loop
+    exit when v_set.place > 8;
+    execute format($sql$
+      insert into pg_temp.ingest_own_sum
+      select %1$s, %2$s
+        from public.staging_rows s
+       where s.upload_id = $1 and s.row_type = $2
+         and (s.validation_status <> 'skipped' or iu_core.fn_ingest_left_out_reason(s.validation_warnings) <> all (iu_core.fn_ingest_totals_rules()))%3$s
+       group by 1
+    $sql$,
+      case when v_set.names is null then 'jsonb_build_array(jsonb_build_object(''block'', width_bucket(s.row_number, $3) + 1))'
+           else (select format('jsonb_build_array(%s)', string_agg(format('jsonb_build_object(%L, %L, ''value'', %s)',
+                          case when c ? 'column' then 'column' else 'field' end, coalesce(c ->> 'column', c ->> 'field'),
+                          iu_core.fn_ingest_own_totals_value_sql(c)), ', ' order by o))
+                   from jsonb_array_elements(v_set.conditions) with ordinality as e (c, o)) end,
+      v_figures,
+      case when v_set.names is null then ''
+           else (select format(' and jsonb_build_array(%s) = any ($4)', string_agg(iu_core.fn_ingest_own_totals_value_sql(c), ', ' order by o))
+                   from jsonb_array_elements(v_set.conditions) with ordinality as e (c, o)) end)
+      using p_upload.upload_id, v_layout ->> 'leaf', p_totals, v_set.wanted;
+  end loop;
+  -- All lines: all blocks together. Currencies of blocks may be the same, so that their number is counted anew.
+  insert into pg_temp.ingest_own_sum
+  select '[]', sum(b.lines),
+         (select count(distinct s.normalized_payload ->> v_currency) from public.staging_rows s
+           where v_currency is not null and s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.validation_status <> 'skipped'),
+         (select array_agg(x.value order by x.place) from (select n.place, sum(c.sums[n.place]) as value
+            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x),
+         (select array_agg(x.value order by x.place) from (select n.place, min(c.least[n.place]) as value
+            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x),
+         (select array_agg(x.value order by x.place) from (select n.place, max(c.most[n.place]) as value
+            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x),
+         (select array_agg(x.value order by x.place) from (select n.place, sum(c.unread[n.place])::bigint as value
+            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x)
+    from pg_temp.ingest_own_sum b where b.conditions @? '$[*].block' having count(*) > 0;
+end $$;
+
+-- The value of a condition in a line `s`. Internal.
+create or replace function iu_core.fn_ingest_own_totals_value_sql(p_condition jsonb) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when p_condition ? 'column' then format('lower(btrim(s.raw_payload ->> %L))', p_condition ->> 'column')
+              else format('s.normalized_payload ->> %L', p_condition ->> 'field') end
+$$;
+
+-- Holds the totals against the sums; see fn_ingest_own_totals for the result. Internal.
+create or replace function iu_core.fn_ingest_own_totals_compare(p_upload iu_core.ingest_upload, p_definition jsonb, p_found bigint) returns jsonb
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  with measure as materialized (
+    select m.place, m.field, m.title, m.is_money, coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field) as header
+      from iu_core.fn_ingest_measures(p_definition, p_upload.reading -> 'layout') m
+  ), printed as materialized (
+    select t.line, m.*, (t.payload ->> m.field)::numeric as value, x.decimals
+      from pg_temp.ingest_own_total t cross join measure m
+     cross join lateral (select greatest(scale(trim_scale((t.payload ->> m.field)::numeric)), coalesce(length(substring(t.raw ->> m.header from
+                                  case p_upload.reading -> 'styles' ->> 'decimal' when 'comma' then ',([0-9]+)[^0-9]*$' when 'dot' then '[.]([0-9]+)[^0-9]*$'
+                                       -- Nothing says which sign it is.
+                                       else '^$' end)), 0))) as x (decimals)
+     where t.payload ->> m.field is not null
+  ), compared as materialized (
+    select p.*, b.place as basis, b.told, s.lines, s.sums[p.place] as total, s.unread[p.place] as unread,
+           case when p.is_money and s.currencies > 1 then 'its lines have several currencies'
+                when a.agrees then null
+                when n.is_rate and p.value between s.least[p.place] and s.most[p.place] then 'it lies between the smallest and the largest value: an average or a rate'
+                when n.is_unique and p.value between s.most[p.place] and s.sums[p.place] then 'it counts each only once'
+           end as reason, a.agrees
+      from printed p
+      join pg_temp.ingest_own_basis b on b.line = p.line
+      join pg_temp.ingest_own_sum s on s.conditions = b.conditions and s.lines > 0
+     cross join lateral (select abs(coalesce(s.sums[p.place], 0) - p.value) * 2 <= 10::numeric ^ (-p.decimals)
+                                and (p.decimals < scale(trim_scale(coalesce(s.sums[p.place], 0))) or coalesce(s.sums[p.place], 0) = p.value)) as a (agrees)
+     cross join lateral (select lower(replace(concat_ws(' ', p.header, p.title), '_', ' '))) as w (words)
+     cross join lateral (select w.words ~ ('(^|[^[:alpha:]])(cp[acimlv]|ctr|cvr|roas|roi|acos|aov|avg|average|mean|median|rate|ratio|share|percent|pct|per|price|position'
+                                           '|rank|score|frequency|durchschnitt[a-z]*|mittelwert|quote|anteil|preis|stückpreis|taux|prix|moyenne?|promedio|precio|prezzo|medio|media)([^[:alpha:]]|$)|[%øØ⌀]'),
+                                w.words ~ '(^|[^[:alpha:]])(reach|unique|uniques|users|visitors|people|reichweite|nutzer|besucher)([^[:alpha:]]|$)') as n (is_rate, is_unique)
+  ), basis as (
+    -- One basis for each total: one with which all figures agree, else the first.
+    select distinct on (c.line) c.line, c.basis, c.told, c.lines
+      from (select c.line, c.basis, min(c.told) as told, min(c.lines) as lines,
+                   bool_and(c.agrees or c.reason is not null) and bool_or(c.reason is null) as agrees
+              from compared c group by 1, 2) c
+     order by c.line, c.agrees desc, c.basis
+  ), total as materialized (
+    select t.line, t.label, t.place, b.told, b.lines,
+           count(*) filter (where c.agrees and c.reason is null) as agreeing, count(*) filter (where not c.agrees and c.reason is null) as disagreeing,
+           case when b.line is null then
+             case when not exists (select from measure) then 'no column of the dataset is a sum'
+                  when not exists (select from printed p where p.line = t.line) then 'it has no figure in a column that is a sum'
+                  else 'no line belongs to it, or more than 8 different columns tell what totals are about' end end as reason,
+           jsonb_agg(jsonb_build_object('column', c.header, 'title', c.title, 'field', c.field,
+                       'file', round(c.value, c.decimals)::text, 'sum', trim_scale(coalesce(c.total, 0))::text,
+                       'difference', trim_scale(c.value - coalesce(c.total, 0))::text, 'unread', c.unread,
+                       'result', case when c.reason is not null then 'not_compared' when c.agrees then 'agrees' else 'disagrees' end)
+                     || case when c.reason is null then '{}' else jsonb_build_object('reason', c.reason) end
+                     order by c.reason is null and not c.agrees desc, c.place) filter (where c.line is not null) as figures
+      from pg_temp.ingest_own_total t
+      left join basis b on b.line = t.line
+      left join compared c on c.line = b.line and c.basis = b.basis
+     group by t.line, t.label, t.place, b.line, b.told, b.lines
+  ), told as (
+    select t.*, case when t.disagreeing > 0 then 'disagrees' when t.agreeing > 0 then 'agrees' else 'not_compared' end as result,
+           row_number() over (order by t.disagreeing > 0 desc, t.agreeing > 0, t.line) as rank
+      from total t
+  ), excluded as (
+    -- Numbers of these lines that are not sums.
+    select f.value ->> 'header' as header, min((f.value ->> 'column')::integer) as place,
+           case when d.field ->> 'type' = 'percent' then 'a percentage is not a sum'
+                when d.field ->> 'additive' = 'false' then 'the dataset says that it is not added up (additive: false)'
+                when d.field ->> 'type' = 'decimal' and not coalesce((d.field ->> 'additive')::boolean, false) then 'a decimal is a sum only if the dataset says so (additive: true)'
+                else 'it is not a figure of the rows' end as reason
+      from jsonb_each(p_upload.reading -> 'map' -> 'fields') as f
+     cross join lateral (select p_definition -> 'fields' -> f.key) as d (field)
+     where d.field ->> 'type' in ('integer', 'decimal', 'money', 'percent') and f.key not in (select m.field from measure m)
+       and exists (select from pg_temp.ingest_own_total t where t.payload ->> f.key is not null)
+     group by 1, 3
+    union all
+    select u.value ->> 'header', (u.value ->> 'column')::integer, 'no field of the dataset has it'
+      from jsonb_array_elements(coalesce(p_upload.reading -> 'map' -> 'unknown', '[]')) as u
+     where exists (select from pg_temp.ingest_own_total t where t.raw ->> (u.value ->> 'header') ~ '^[^[:alpha:]]*[0-9][^[:alpha:]]*$')
+    union all
+    select m.header, m.place, 'the total is not a number'
+      from measure m
+     where exists (select from pg_temp.ingest_own_total t where t.payload ->> m.field is null and t.raw ->> m.header ~ '[0-9]')
+  )
+  select jsonb_build_object(
+           'lines', p_found,
+           'agree', (select count(*) from told t where t.result = 'agrees'),
+           'disagree', (select count(*) from told t where t.result = 'disagrees'),
+           'not_compared', (select count(*) from told t where t.result = 'not_compared') + p_found - (select count(*) from told),
+           'columns', (select coalesce(jsonb_agg(m.header order by m.place), '[]') from measure m
+                        where exists (select from compared c join basis b using (line, basis) where c.field = m.field and c.reason is null)),
+           'excluded', (select coalesce(jsonb_agg(jsonb_build_object('column', e.header, 'reason', e.reason) order by e.place), '[]')
+                          from (select * from excluded order by place limit 50) e),
+           'more_excluded', (select greatest(count(*) - 50, 0) from excluded),
+           'totals', (select coalesce(jsonb_agg(jsonb_build_object('line', t.line, 'label', t.label, 'result', t.result, 'with', t.told, 'lines', t.lines, 'reason', t.reason,
+                               'figures', coalesce((select jsonb_agg(f order by o) from jsonb_array_elements(t.figures) with ordinality as e (f, o) where o <= 20), '[]'),
+                               'more_figures', greatest(coalesce(jsonb_array_length(t.figures), 0) - 20, 0)) order by t.rank), '[]')
+                        from told t where t.rank <= 100),
+           'more_totals', greatest(p_found - 100, 0))
+$$;
+
+-- Why a plan is refused for the file's own totals; NULL if it is not: the dataset asks for no more than a warning, or they agree. Internal.
+create or replace function iu_core.fn_ingest_own_totals_refusal(p_own_totals jsonb, p_definition jsonb) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('the file''s own totals disagree with its lines: line %s %s says %s for %s, and %s sum up to %s', t ->> 'line',
+                iu_core.fn_ingest_quoted(coalesce(t ->> 'label', 'without a label')), f ->> 'file', f ->> 'column', t ->> 'with', f ->> 'sum')
+         || case when (p_own_totals ->> 'disagree')::bigint > 1 then format('; %s such lines in all', p_own_totals ->> 'disagree') else '' end
+    from (select p_own_totals -> 'totals' -> 0 as t) x, lateral (select t -> 'figures' -> 0 as f) y
+   where p_definition ->> 'ownTotals' = 'refuse' and (p_own_totals ->> 'disagree')::bigint > 0
+$$;
