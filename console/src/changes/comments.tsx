@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Change, ChangeComment, NewComment } from '../api/changes.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useAction } from '../parts/use-action.ts'
+import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { nameOf } from './use-change.ts'
 
@@ -31,7 +32,8 @@ interface ThreadProps {
 /** A thread with its answers. A resolved one is folded. */
 export function ThreadView({ change, thread: { first, comments }, changed }: ThreadProps) {
   const { api, me } = useSession()
-  const [isOpen, setOpen] = useState(false)
+  const [wanted] = useParameter('comment')
+  const [isOpen, setOpen] = useState(() => comments.some(({ comment_id }) => comment_id === wanted))
   const { busy, failure, run } = useAction<unknown>(changed)
   const isResolved = first.resolved_at !== null
   const mayResolve = change.may.resolve || (change.may.comment && first.author === me.actor)
@@ -101,8 +103,14 @@ function CommentView({
   const [isEditing, setEditing] = useState(false)
   const { busy, failure, run } = useAction<unknown>(changed)
   const isOwn = comment.author === me.actor && comment.deleted_at === null && change.may.comment
+  const [wanted] = useParameter('comment')
+  const isWanted = wanted === comment.comment_id
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isWanted) place.current?.scrollIntoView({ block: 'center' })
+  }, [isWanted])
   return (
-    <div className="comment">
+    <div className={isWanted ? 'comment is-wanted' : 'comment'} ref={place}>
       <p className="tiny">
         <b>
           <Person id={comment.author} />

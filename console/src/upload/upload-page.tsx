@@ -5,6 +5,7 @@ import { ChangeHead } from '../changes/change-head.tsx'
 import { CHANGE_STATES } from '../changes/change-status.ts'
 import { ReviewersCard } from '../changes/reviewers-card.tsx'
 import { RiskCard } from '../changes/risk-card.tsx'
+import { UndoRequest } from '../changes/undo-request.tsx'
 import { useChange } from '../changes/use-change.ts'
 import { Lost } from '../frame/page-head.tsx'
 import { useSystem } from '../live/system.tsx'
@@ -115,6 +116,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
           </section>
         </div>
         <div className="stack">
+          {change.data && <UndoRequest change={change.data} changed={again} />}
           <DecisionCard
             upload={upload}
             take={live.take}
