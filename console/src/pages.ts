@@ -20,6 +20,9 @@ export interface Page {
 export const PAGES: readonly Page[] = [
   { path: '/', title: 'Overview', lazy: () => import('./overview/overview.tsx').then((m) => m.Overview) },
 
+  // What concerns the signed-in person; the top bar leads to it.
+  { path: '/inbox', title: 'For you', lazy: () => import('./inbox/inbox-page.tsx') },
+
   // Held: changes, uploads, records
   { path: '/changes', title: 'Changes', stage: 'held', lazy: () => import('./changes/changes-page.tsx') },
   { path: '/changes/:number', title: 'Change', lazy: () => import('./changes/change-page.tsx') },

@@ -35,8 +35,8 @@ begin
                where p_kind = 'upload' and p.upload_id = p_subject_id group by 1) t)));
   end if;
   if v_status <> c.status then
-    perform iu_core.fn_change_log(c.change_id, v_actor, p_via, 'status',
-      jsonb_build_object('from', c.status, 'to', v_status, 'digest', v_digest));
+    perform iu_core.fn_change_log(c.change_id, v_actor, p_via, 'status', jsonb_build_object('from', c.status, 'to', v_status, 'digest', v_digest,
+      'approvers', case when v_status in ('approved', 'promoted') then nullif(iu_core.fn_change_approvers(p_subject_id), '[]') end));
     perform iu_core.fn_change_event(c, 'status_changed', v_actor, p_via, jsonb_build_object('from', c.status, 'to', v_status, 'digest', v_digest));
   end if;
   return c.change_id;

@@ -14,6 +14,8 @@ declare
   c iu_core.change;
   v_labels text[];
   v_edited text[];
+  v_mentions text[];
+  v_mentioned text[];
 begin
   perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'stage');
   c := iu_core.fn_change_lock(p_change_id);
@@ -35,13 +37,23 @@ begin
     return c;
   end if;
   perform iu_core.fn_change_require_history(c);
+  if 'described' = any (v_edited) then
+    v_mentions := iu_core.fn_change_mentions(c.workspace_id, p_description);
+    -- Whoever was mentioned before was told then.
+    v_mentioned := array(select m from unnest(v_mentions) m where m <> all (c.mentions) and m <> v_actor.actor);
+  end if;
   for i in 1 .. cardinality(v_edited) loop
-    perform iu_core.fn_change_log(c.change_id, v_actor.actor, v_actor.via, v_edited[i]);
+    perform iu_core.fn_change_log(c.change_id, v_actor.actor, v_actor.via, v_edited[i],
+      case when v_edited[i] = 'described' and v_mentioned <> '{}' then jsonb_build_object('mentioned', v_mentioned) else '{}' end);
   end loop;
   update iu_core.change
-     set title = coalesce(btrim(p_title), title), description = coalesce(p_description, description), labels = coalesce(v_labels, labels)
+     set title = coalesce(btrim(p_title), title), description = coalesce(p_description, description), labels = coalesce(v_labels, labels),
+         mentions = coalesce(v_mentions, mentions)
    where change_id = c.change_id returning * into c;
   perform iu_core.fn_change_event(c, 'edited', v_actor.actor, v_actor.via, jsonb_build_object('edited', v_edited));
+  if v_mentioned <> '{}' then
+    perform iu_core.fn_change_event(c, 'mentioned', v_actor.actor, v_actor.via, jsonb_build_object('mentioned', v_mentioned));
+  end if;
   return c;
 end $$;
 
@@ -253,7 +265,8 @@ begin
     detail = json_build_object('reason', 'its limit of ' || p_limit || ' is reached')::text;
 end $$;
 
--- A change as people see it: with the dataset of its upload, whose review is requested, and how many threads are open.
+-- A change as people see it: with the dataset of its upload, whose review is requested, who approved it, how many threads are open, and
+-- who asks for its undo.
 create or replace view iu_core.v_change with (security_invoker = true) as
   select c.change_id, c.workspace_id, c.number, c.kind, c.subject_id, c.title, c.description, c.author, c.author_via, c.status, c.labels,
          c.digest, u.dataset,
@@ -265,7 +278,9 @@ create or replace view iu_core.v_change with (security_invoker = true) as
             where t.change_id = c.change_id and t.thread_id = t.comment_id and t.resolved_at is null
               -- A thread without a word in it is not open.
               and exists (select from iu_core.change_comment w where w.thread_id = t.comment_id and w.deleted_at is null)) end as open_threads,
-         c.created_at, c.updated_at, c.closed_at
+         c.created_at, c.updated_at, c.closed_at,
+         iu_core.fn_change_approvers(c.subject_id) as approvers,
+         case c.status when 'promoted' then iu_core.fn_change_undo_open(c.change_id) end as undo_request
     from iu_core.change c
     left join iu_core.ingest_upload u on c.kind = 'upload' and u.upload_id = c.subject_id;
 

@@ -208,6 +208,34 @@ as $$
     else (select r.approval_required from iu_core.iu_staging_record r where r.staging_record_id = p_subject_id) end, true)
 $$;
 
+-- Everybody who approved what a change stands at, with the time: [{"reviewer", "at"}], the first one first. Of an upload, a record or a cut by
+-- its id; the review package of a plan answers for its upload. For whoever sees the change.
+create or replace function iu_core.fn_change_approvers(p_subject_id uuid) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(
+           (select jsonb_agg(jsonb_build_object('reviewer', r.reviewer, 'at', r.at) order by r.at, r.review_id)
+              from iu_core.change c join iu_core.change_review r on r.change_id = c.change_id
+             where c.subject_id = s.subject_id and r.verdict = 'approve' and r.dismissed_at is null and r.stands_for = c.digest),
+           -- Approved before reviews were recorded, or as a plan that was replaced since.
+           (select jsonb_build_array(jsonb_build_object('reviewer', m.approved_by, 'at', m.approved_at))
+              from iu_core.ingest_promotion m where m.upload_id = s.subject_id and m.approved_by is not null),
+           (select jsonb_build_array(jsonb_build_object('reviewer', k.approved_by, 'at', k.approved_at))
+              from iu_core.iu_staging_record k
+             where k.approved_by is not null
+               and k.staging_record_id = coalesce((select p.review_record_id from iu_core.ingest_plan p where p.upload_id = s.subject_id), s.subject_id)),
+           '[]')
+    from (select coalesce((
+            select b.upload_id from iu_core.ingest_submission b
+              left join iu_core.ingest_plan p on p.upload_id = b.upload_id
+              left join iu_core.ingest_promotion m on m.upload_id = b.upload_id
+             where b.staging_record_id = p_subject_id and p_subject_id in (p.review_record_id, m.review_record_id)), p_subject_id)) as s (subject_id)
+$$;
+
+grant execute on function iu_core.fn_change_approvers(uuid) to
+  service_role, dot_executor, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
+
 -- The role of a member that has the right to review; NULL: no member, or no such right. Internal.
 create or replace function iu_core.fn_review_role(p_workspace_id uuid, p_actor text) returns text
 language sql stable
@@ -287,6 +315,10 @@ begin
     'policy', v_standing -> 'policy', 'rules', (select jsonb_agg(coalesce(nullif(x -> 'name', 'null'), x -> 'why')) from jsonb_array_elements(v_standing -> 'rules') x)));
   perform iu_core.fn_change_event(c, 'reviewed', p_actor, p_via, jsonb_build_object('verdict', 'approve', 'review_id', v_review,
     'counted', v_standing -> 'counted', 'approvals', v_standing -> 'approvals'));
+  -- The same person may have requested changes before, and others must approve, too: then nothing else says that nobody blocks it any more.
+  if not (v_standing ->> 'met')::boolean then
+    perform iu_core.fn_change_follow(c.kind, c.subject_id, p_actor, p_via);
+  end if;
   return v_standing;
 end $$;
 

@@ -515,7 +515,9 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
          (select count(*)::integer from iu_core.ingest_promotion_failure x where x.upload_id = u.upload_id) as promotion_failure_count,
          (select c.number from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as change,
          -- Checks over all lines and the steps of the plan, with the time that each took.
-         u.check_steps || coalesce(p.steps, '[]') as steps, u.own_totals
+         u.check_steps || coalesce(p.steps, '[]') as steps, u.own_totals,
+         -- Everybody who approved the plan, with the time.
+         iu_core.fn_change_approvers(u.upload_id) as approvers
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

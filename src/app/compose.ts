@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { accessTasks } from '../access/maintenance.ts'
+import { changeTasks } from '../changes/maintenance.ts'
 import { type Dispatcher, startDispatcher } from '../events/dispatcher.ts'
 import { eventTasks } from '../events/outbox.ts'
 import { routeTasks } from '../events/routes.ts'
@@ -420,6 +421,7 @@ function maintenanceTasks(context: Context, parts: Parts, pool: Pool, servesApi:
   return [
     ...gateTasks,
     ...accessTasks,
+    ...changeTasks,
     ...stagingTasksHere(context, parts, servesApi),
     ...ingestTasks(config.home),
     ...eventTasks,

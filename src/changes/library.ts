@@ -2,9 +2,11 @@
 import type { Client } from '../kernel/postgres/connection.ts'
 import * as changes from './changes.ts'
 import * as comments from './comments.ts'
+import * as inbox from './inbox.ts'
 import * as policies from './policies.ts'
 import * as reviews from './reviews.ts'
 import type { Change, ChangeComment, ChangeHistoryEntry, ChangeSummary, CommentEdit } from './shapes.ts'
+import { declineUndo, requestUndo } from './undo-requests.ts'
 
 type Edit = Omit<changes.ChangeEdit, 'by'> & { readonly by: string }
 
@@ -36,6 +38,14 @@ export interface Changes {
   standing(change: string): Promise<reviews.ReviewStanding>
   reviews(change: string): Promise<reviews.ChangeReview[]>
   dismissReview(review: string, reason: string, by: string): Promise<reviews.ReviewStanding>
+  /** Asks those who may undo for the undo of a promotion. Returns the comment that says why. */
+  requestUndo(change: string, reason: string, by: string): Promise<ChangeComment>
+  /** Declines the open request, or withdraws one's own. */
+  declineUndo(change: string, by: string, reason?: string): Promise<void>
+  /** What concerns a person: what is to be done, and news. */
+  inbox(person: string, filter?: Omit<inbox.InboxFilter, 'person'>): Promise<inbox.Inbox>
+  /** News as `inbox` listed it; what is to be done is refused. Returns how many marks are new. */
+  markRead(person: string, items: readonly inbox.SeenMatter[]): Promise<number>
   /** How many approvals a change needs, and of whom. */
   readonly policies: {
     list(workspace?: string): Promise<policies.ReviewPolicy[]>
@@ -103,6 +113,12 @@ export function changesLibrary({ service }: ChangesDeps): Changes {
     reviews: (given) => withChange(given, (client, { change_id }) => reviews.listReviews(client, change_id)),
     dismissReview: (review, reason, by) =>
       service((client) => reviews.dismissReview(client, review, reason, by)),
+    requestUndo: (given, reason, by) =>
+      withChange(given, (client, { change_id }) => requestUndo(client, change_id, reason, by)),
+    declineUndo: (given, by, reason) =>
+      withChange(given, (client, { change_id }) => declineUndo(client, change_id, reason, by)),
+    inbox: (person, filter = {}) => service((client) => inbox.readInbox(client, { ...filter, person })),
+    markRead: (person, items) => service((client) => inbox.markRead(client, items, person)),
     policies: {
       list: (workspace) => service((client) => policies.listReviewPolicies(client, workspace)),
       set: (scope, rules, edit) => service((client) => policies.setReviewPolicy(client, scope, rules, edit)),

@@ -139,6 +139,16 @@ export async function listReviews(db: Queryable, changeId: string): Promise<Chan
   return rows
 }
 
+/** Everybody who approved one of these uploads or records, for their names. */
+export async function listApprovers(db: Queryable, subjects: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ reviewer: string }>(
+    `select distinct a ->> 'reviewer' as reviewer
+       from unnest($1::uuid[]) s, jsonb_array_elements(iu_core.fn_change_approvers(s)) a`,
+    [[...new Set(subjects)]],
+  )
+  return rows.map(({ reviewer }) => reviewer)
+}
+
 export async function readStanding(db: Queryable, changeId: string): Promise<ReviewStanding> {
   const { rows } = await db.query<{ standing: ReviewStanding }>(
     'select iu_core.fn_review_requirement($1) as standing',

@@ -1,5 +1,6 @@
 /** The shapes of changes, comments and history, each stated once: the TypeScript type, the columns and the API follow from them. */
 import {
+  Approvers,
   IntegerOrNull,
   nullable,
   type Row,
@@ -34,6 +35,13 @@ const RequestedReviewer = shape('RequestedReviewer', {
   requested_at: Type.String({ format: 'date-time' }),
 })
 
+const UndoRequest = shape('UndoRequest', {
+  requested_by: Text,
+  requested_at: Type.String({ format: 'date-time' }),
+  comment_id: Uuid,
+  reason: Text,
+})
+
 export const ChangeSummary = shape('ChangeSummary', {
   change_id: Uuid,
   workspace_id: Uuid,
@@ -50,6 +58,8 @@ export const ChangeSummary = shape('ChangeSummary', {
   ),
   dataset: nullable(Type.String({ description: 'of an upload' })),
   reviewers: Type.Array(RequestedReviewer),
+  approvers: Approvers,
+  undo_request: nullable(UndoRequest),
   comment_count: Type.Integer({ description: 'ever written, deleted ones among them' }),
   open_threads: Type.Integer({ description: 'threads that are not resolved' }),
   created_at: Timestamp,
@@ -101,7 +111,7 @@ export const ChangeHistoryEntry = shape('ChangeHistoryEntry', {
   via: TextOrNull,
   what: Type.String({
     description:
-      'opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened',
+      'opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened, undo_requested, undo_declined',
   }),
   detail: Type.Record(Text, Type.Unknown(), { description: 'ids, statuses and digests, never a text' }),
 })

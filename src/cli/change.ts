@@ -26,6 +26,7 @@ import {
   type ChangeSummary,
 } from '../changes/shapes.ts'
 import { argumentInvalid, integerBetween, readTextInput } from './arguments.ts'
+import { askUndoCommand, declineUndoCommand, inboxCommand } from './change-inbox.ts'
 import {
   approveCommand,
   dismissReviewCommand,
@@ -34,7 +35,7 @@ import {
   withdrawReviewCommand,
 } from './change-review.ts'
 import { command, commandGroup } from './command.ts'
-import { formatAge, joinWords, plural } from './format.ts'
+import { approversText, formatAge, joinWords, plural } from './format.ts'
 import { changeId, commentId } from './ids.ts'
 import { type MemberNames, type Session, workspaceIfNamed } from './session.ts'
 import { type Column, nextPage, type Output, painter } from './terminal.ts'
@@ -48,6 +49,7 @@ export const changeCommand = () =>
     'change',
     'what is reviewed, by its number: uploads, records and cuts, with their conversation',
     [
+      inboxCommand(),
       listCommand(),
       showCommand(),
       editCommand(),
@@ -60,11 +62,14 @@ export const changeCommand = () =>
       requestChangesCommand(),
       withdrawReviewCommand(),
       dismissReviewCommand(),
+      askUndoCommand(),
+      declineUndoCommand(),
       labelCommand(),
       historyCommand(),
       rebuildCommand(),
     ],
     `
+  $ stagedoor change inbox --as reviewer
   $ stagedoor change list --waiting
   $ stagedoor change show 128
   $ stagedoor change edit 128 --description "The corrected spend of week 45" --as operator
@@ -162,7 +167,7 @@ const showCommand = () =>
   )
 
 function printChange(output: Output, change: Change, names: MemberNames): void {
-  const { number, title, description, reviewers, labels } = change
+  const { number, title, description, reviewers, approvers, undo_request: undo, labels } = change
   output.line(`${paintStatus(statusOf(change))}  ${pc.bold(`#${number} ${printableLine(title)}`)}`)
   if (description !== '') output.line(`\n${prose(printable(description))}`)
   output.line()
@@ -171,6 +176,12 @@ function printChange(output: Output, change: Change, names: MemberNames): void {
       ['author', joinWords([names(change.author), change.author_via && `by ${change.author_via}`], ' ')],
       ['opened', `${formatAge(change.created_at)} ago`],
       ['reviewers', reviewers.map((one) => one.group_name ?? names(one.reviewer!)).join(', ')],
+      ['approved', approvers.length > 0 && approversText(approvers, names)],
+      [
+        'undo asked',
+        undo &&
+          `by ${names(undo.requested_by)} ${formatAge(new Date(undo.requested_at))} ago: ${printableLine(undo.reason)}`,
+      ],
       ['labels', labels.join(', ')],
       ['dataset', change.dataset],
       ['digest', change.digest],
@@ -379,9 +390,17 @@ const historyColumns = (names: MemberNames): Column<ChangeHistoryEntry>[] => [
   { title: 'what', value: ({ what }) => what.replaceAll('_', ' ') },
   {
     title: '',
-    value: ({ detail }) => (detail.to === undefined ? '' : `${detail.from} → ${detail.to}`),
+    value: ({ detail }) => historyText(detail, names),
   },
 ]
+
+function historyText({ from, to, approvers }: ChangeHistoryEntry['detail'], names: MemberNames): string {
+  if (to === undefined) return ''
+  const by = (approvers ?? []) as { reviewer: string }[]
+  const approved =
+    by.length > 0 ? `, approved by ${by.map(({ reviewer }) => names(reviewer)).join(', ')}` : ''
+  return `${from} → ${to}${approved}`
+}
 
 const rebuildCommand = () =>
   command('rebuild', 'compare every change with its upload or record, and correct what differs')

@@ -51,3 +51,11 @@ export function joinWords(
 export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
+
+/** by Rita 2 min ago, Ron 1 min ago */
+export function approversText(
+  approvers: readonly { readonly reviewer: string; readonly at: string }[],
+  names: (actor: string) => string,
+): string {
+  return `by ${approvers.map(({ reviewer, at }) => `${names(reviewer)} ${formatAge(new Date(at))} ago`).join(', ')}`
+}

@@ -9,7 +9,7 @@ import { requireUpload, type Upload } from '../ingest/uploads.ts'
 import { UUID } from '../kernel/ids.ts'
 import { argumentInvalid, parseJsonObject } from './arguments.ts'
 import { command } from './command.ts'
-import { formatAge, formatCount, plural } from './format.ts'
+import { approversText, formatAge, formatCount, plural } from './format.ts'
 import { type MemberNames, workspaceOf } from './session.ts'
 import { type Column, commandLine, formatRecords, type Output } from './terminal.ts'
 import { printableLine, prose } from './text.ts'
@@ -46,7 +46,7 @@ function rowOf(id: string | undefined, key: Record<string, unknown> | undefined)
 }
 
 function printEntry(output: Output, entry: LineageEntry, names: MemberNames): void {
-  const { action, line, file_name, undone_at, undo_outcome, approved_by } = entry
+  const { action, line, file_name, undone_at, undo_outcome, approvers } = entry
   const file = printableLine(file_name)
   const what =
     action === 'delete'
@@ -56,7 +56,7 @@ function printEntry(output: Output, entry: LineageEntry, names: MemberNames): vo
     ? pc.yellow(`  undone ${formatAge(undone_at)} ago (${undo_outcome ?? 'kept'})`)
     : ''
   output.line(`${pc.bold(what)}${undone}`)
-  const approved = approved_by ? `, approved by ${names(approved_by)}` : ''
+  const approved = approvers.length > 0 ? `, approved ${approversText(approvers, names)}` : ''
   output.line(
     printableLine(
       `  uploaded by ${names(entry.uploaded_by)}${approved}, promoted by ${names(entry.promoted_by)} ${formatAge(entry.promoted_at)} ago`,
@@ -94,8 +94,8 @@ export const lineageOfUploadCommand = () =>
       const names = await memberNames(upload.workspace_id)
       const last = rows.at(-1)
       const next = last && rows.length === limit ? `${last.type_order}.${last.line}` : null
-      const { approved_by, approved_at, promoted_by, promoted_at } = upload
-      output.result({ approved_by, approved_at, promoted_by, promoted_at, rows, next }, () => {
+      const { approvers, approved_by, approved_at, promoted_by, promoted_at } = upload
+      output.result({ approvers, approved_by, approved_at, promoted_by, promoted_at, rows, next }, () => {
         if (rows.length === 0) return output.line('It has written nothing.')
         output.line(`${prose(originOf(upload, names))}\n\n${formatRecords(rows, COLUMNS)}`)
         if (next === null) return
@@ -121,14 +121,17 @@ const COLUMNS: Column<LedgerRow>[] = [
 /** week.csv, approved by Reviewer 2 min ago, promoted by Operator 1 min ago */
 function originOf(upload: Upload, names: MemberNames): string {
   const steps = [
-    ['approved', upload.approved_by, upload.approved_at],
     ['promoted', upload.promoted_by, upload.promoted_at],
     ['undone', upload.undone_by, upload.undone_at],
   ] as const
   const done = steps.flatMap(([what, who, when]) =>
     who === null || when === null ? [] : [`${what} by ${printableLine(names(who))} ${formatAge(when)} ago`],
   )
-  if (upload.approved_at === null) done.unshift('no approval was required')
+  done.unshift(
+    upload.approved_at === null
+      ? 'no approval was required'
+      : `approved ${printableLine(approversText(upload.approvers, names))}`,
+  )
   return [printableLine(upload.file_name), ...done].join(', ')
 }
 

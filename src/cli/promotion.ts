@@ -53,7 +53,11 @@ const columns = (names: MemberNames): Column<PromotionSummary>[] => [
   { title: 'title', value: ({ title }) => title, shrinkTo: 10 },
   { title: 'dataset', value: ({ dataset }) => dataset, dim: true },
   { title: 'rows', value: ({ totals }) => rowsText(totals) },
-  { title: 'approved by', value: ({ approvers }) => approvers.map(names).join(', ') || '–', shrinkTo: 8 },
+  {
+    title: 'approved by',
+    value: ({ approvers }) => approvers.map(({ reviewer }) => names(reviewer)).join(', ') || '–',
+    shrinkTo: 8,
+  },
   { title: 'promoted by', value: ({ promoted_by }) => names(promoted_by), shrinkTo: 8 },
   { title: 'age', value: ({ promoted_at }) => formatAge(promoted_at) },
   { title: 'undo', value: (promotion) => undoText(promotion, names), paint: paintUndo, shrinkTo: 12 },

@@ -31,7 +31,7 @@ import {
 import { argumentInvalid, integerBetween, MIN_DIGEST_LENGTH, parseDigest } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
 import { eventColumns } from './event.ts'
-import { formatAge, formatBytes, joinWords, plural, shellWord } from './format.ts'
+import { approversText, formatAge, formatBytes, joinWords, plural, shellWord } from './format.ts'
 import { recordId } from './ids.ts'
 import { approveRecordCommand, type MemberNames, type Session } from './session.ts'
 import { blobsOf, createCommand, printBlob } from './staging-create.ts'
@@ -190,7 +190,7 @@ function printRecord(
     ['owner', `${names(r.owner_actor)}${via}, ${formatAge(r.created_at)} ago`],
     ['source', joinWords([r.source_kind, r.source_ref], ' ')],
     ['expires', r.expires_at.toISOString()],
-    ['approved', at(r.approved_at, `by ${names(r.approved_by ?? '')} {at}`)],
+    ['approved', r.approvers.length > 0 && approversText(r.approvers, names)],
     ['rejected', at(r.rejected_at, `by ${names(r.rejected_by ?? '')} {at}: ${r.rejected_reason}`)],
     ['consumed', at(r.consumed_at, `by run ${r.consumed_by_run_id} {at}`)],
     ['cleaned', at(r.cleaned_at, '{at}: the payload is deleted, the digests stay')],

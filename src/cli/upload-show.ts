@@ -17,7 +17,7 @@ import {
 import { StagedoorError } from '../kernel/errors.ts'
 import { API_PREFIX } from '../kernel/version.ts'
 import { command } from './command.ts'
-import { formatAge, formatCount, formatDate, joinWords, plural } from './format.ts'
+import { approversText, formatAge, formatCount, formatDate, joinWords, plural } from './format.ts'
 import { realUploadId, uploadId } from './ids.ts'
 import { printOwnTotals } from './own-totals.ts'
 import { type MemberNames, type Session, type SessionOptions, workspaceIfNamed } from './session.ts'
@@ -287,7 +287,7 @@ function planStep(upload: Upload, names: MemberNames): Step {
 }
 
 function approvalStep(upload: Upload, names: MemberNames): Step {
-  if (upload.approved_at) return ['done', 'Approve', byWhom(names, upload.approved_by, upload.approved_at)]
+  if (upload.approved_at) return ['done', 'Approve', approversText(upload.approvers, names)]
   if (upload.promoted_at) return ['done', 'Approve', 'was not required']
   if (upload.plan_digest === null || upload.plan_refusal !== null) return ['later', 'Approve', '']
   const steps = {

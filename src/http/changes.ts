@@ -41,6 +41,7 @@ import {
   ChangeSummary,
   CommentEdit,
 } from '../changes/shapes.ts'
+import { declineUndo, requestUndo } from '../changes/undo-requests.ts'
 import { readCallerRights } from '../gates/caller-rights.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
@@ -83,6 +84,7 @@ export const changeRoutes = routes('changes', (api) => {
   commentRoutes(api)
   threadRoutes(api)
   reviewRoutes(api)
+  undoRequestRoutes(api)
 })
 
 function readRoutes(api: Routes): void {
@@ -122,10 +124,7 @@ function readRoutes(api: Routes): void {
               ...(status !== undefined && { status: statuses(status) }),
             }),
         )
-        const actors = list.changes.flatMap(({ author, reviewers }) => [
-          author,
-          ...reviewers.map(({ reviewer }) => reviewer),
-        ])
+        const actors = list.changes.flatMap(peopleOfChange)
         return { ...list, people: await actorNames(client, actors) }
       }),
   })
@@ -390,6 +389,40 @@ function reviewRoutes(api: Routes): void {
   })
 }
 
+function undoRequestRoutes(api: Routes): void {
+  api.post('/:change/undo-request', {
+    operationId: 'requestChangeUndo',
+    summary: 'Ask for the undo of a promotion: it waits in the inbox of everybody who may undo',
+    params: ofChange,
+    query: inWorkspace,
+    body: { reason: Type.String({ minLength: 1, maxLength: 2000 }) },
+    example: { reason: 'The spend of week 27 was doubled.' },
+    status: 201,
+    ...answersComment,
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { change_id } = await changeOf(client, request)
+        return withNames(client, await requestUndo(client, change_id, request.body.reason))
+      }),
+  })
+
+  api.post('/:change/undo-request/decline', {
+    operationId: 'declineChangeUndo',
+    summary: 'Decline the open request to undo, or withdraw your own; a reason answers it',
+    params: ofChange,
+    query: inWorkspace,
+    body: { reason: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) },
+    ...answersDetail,
+    config: { right: 'read' },
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const { change_id } = await changeOf(client, request)
+        await declineUndo(client, change_id, request.body.reason)
+        return readDetail(client, request)
+      }),
+  })
+}
+
 type OfChange = FastifyRequest<{ Params: { change: string }; Querystring: { workspace_id?: string } }>
 type OfComment = FastifyRequest<{
   Params: { change: string; id: string }
@@ -402,13 +435,19 @@ const changeOf = (client: Client, { params, query }: Pick<OfChange, 'params' | '
 async function readDetail(client: Client, request: OfChange) {
   const change = await changeOf(client, request)
   const caller = await readCallerRights(client, change.workspace_id, request.principal!)
-  const actors = [change.author, ...change.reviewers.flatMap((one) => [one.reviewer, one.requested_by])]
   return {
     ...change,
     may: changePermissions(change, caller),
-    people: await actorNames(client, actors),
+    people: await actorNames(client, peopleOfChange(change)),
   }
 }
+
+const peopleOfChange = ({ author, reviewers, approvers, undo_request }: ChangeSummary) => [
+  author,
+  ...reviewers.flatMap((one) => [one.reviewer, one.requested_by]),
+  ...approvers.map(({ reviewer }) => reviewer),
+  undo_request?.requested_by ?? null,
+]
 
 /** A comment of the change that the path names. */
 function onComment<T>(request: OfComment, work: (client: Client, id: string) => Promise<T>): Promise<T> {

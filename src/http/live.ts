@@ -28,8 +28,8 @@ const MAX_STREAM_MS = 10 * 60_000
 
 /** The rooms whose pages show what events of a domain are about. Every event also changes the room events. */
 const ROOMS_OF_DOMAIN: Readonly<Record<string, readonly string[]>> = {
-  staging: ['changes', 'uploads', 'records', 'promotions'],
-  change: ['changes', 'uploads', 'records'],
+  staging: ['changes', 'inbox', 'uploads', 'records', 'promotions'],
+  change: ['changes', 'inbox', 'uploads', 'records'],
   iu: ['units', 'search'],
   piece: ['units', 'search'],
   birth_registry: ['units'],
@@ -61,6 +61,7 @@ const ROOM_OF_TABLE: readonly (readonly [room: string, table: string])[] = [
   ['search', 'iu_core.vector_outbox'],
   ['search', 'iu_core.search_pending'],
   ['health', 'iu_core.system_issue'],
+  ['inbox', 'iu_core.change_inbox_read'],
   ['settings', 'iu_core.ingest_dataset'],
   ['settings', 'iu_core.webhook_target'],
   ['settings', 'public.workspace_members'],

@@ -37,7 +37,7 @@ export const promotionRoutes = routes('uploads', (api) => {
         )
         const actors = list.promotions.flatMap(({ uploaded_by, approvers, promoted_by, undone_by }) => [
           uploaded_by,
-          ...approvers,
+          ...approvers.map(({ reviewer }) => reviewer),
           promoted_by,
           undone_by,
         ])

@@ -45,6 +45,7 @@ import { eventRoutes, issueRoutes } from './events.ts'
 import { executionRoutes, type ResultFiles } from './executions.ts'
 import { findRoutes } from './find.ts'
 import { gateRoutes, healthDetailRoutes, healthRoutes, metricRoutes } from './health.ts'
+import { inboxRoutes } from './inbox.ts'
 import { deadLetterRoutes, jobKindRoutes, jobRoutes } from './jobs.ts'
 import { limitRoutes } from './limits.ts'
 import { liveRoutes } from './live.ts'
@@ -231,6 +232,7 @@ function apiRoutes(
     '/uploads': uploadRoutes(context),
     '/promotions': promotionRoutes,
     '/changes': changeRoutes,
+    '/inbox': inboxRoutes,
     '/review-policies': reviewPolicyRoutes,
     '/groups': groupRoutes,
     '/jobs': jobRoutes,

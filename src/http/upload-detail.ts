@@ -1,7 +1,7 @@
 /** An upload with all that a page about it shows. */
 import type { FastifyRequest } from 'fastify'
 import { actorNames, membersOf } from '../access/members.ts'
-import { findStandingOf, ReviewStanding } from '../changes/reviews.ts'
+import { findStandingOf, listApprovers, ReviewStanding } from '../changes/reviews.ts'
 import { readCallerRights } from '../gates/caller-rights.ts'
 import { datasetTitles } from '../ingest/datasets/registry.ts'
 import { UploadPermissions, uploadPermissions } from '../ingest/permissions.ts'
@@ -70,7 +70,7 @@ async function readDetail(
     ...upload.changed_by,
     upload.uploaded_by,
     upload.planned_by,
-    upload.approved_by ?? review?.approved_by ?? null,
+    ...(await listApprovers(client, [id])),
     review?.owner_actor ?? null,
     upload.promoted_by,
     upload.undone_by,

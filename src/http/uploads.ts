@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { actorNames } from '../access/members.ts'
 import { Downstream, readDownstream } from '../app/trace.ts'
+import { listApprovers } from '../changes/reviews.ts'
 import { readChecks, UploadChecks } from '../ingest/checks.ts'
 import { type ColumnEdit, findEdited } from '../ingest/column-edits.ts'
 import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
@@ -837,13 +838,12 @@ export const lineageRoutes = routes('uploads', (api) => {
       return request.transaction(async (client) => {
         const workspace = await workspaceOf(client, workspace_id)
         const entries = await rowLineage(withRawJson(client), workspace, target, row)
-        const actors = entries.flatMap((entry) => [
-          entry.uploaded_by,
-          entry.approved_by,
-          entry.promoted_by,
-          entry.undone_by,
-        ])
-        return { entries, people: await actorNames(client, actors) }
+        const approvers = await listApprovers(
+          client,
+          entries.map(({ upload_id }) => upload_id),
+        )
+        const actors = entries.flatMap((entry) => [entry.uploaded_by, entry.promoted_by, entry.undone_by])
+        return { entries, people: await actorNames(client, [...approvers, ...actors]) }
       })
     },
   })

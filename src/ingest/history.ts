@@ -21,7 +21,7 @@ export const UploadHistoryEntry = shape('UploadHistoryEntry', {
   via: TextOrNull,
   what: Type.String({
     description:
-      'uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undone, discarded',
+      'uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undo_requested, undo_declined, undone, discarded',
   }),
   line: IntegerOrNull,
   column: Type.Union([Type.String(), Type.Null()], {
@@ -71,15 +71,16 @@ export async function listUploadHistory(
          from iu_core.ingest_repair r where r.upload_id = $1
        union all
        select h.at, 'h' || lpad(h.seq::text, 9, '0'), h.actor, h.via, h.what, null, null, null, null,
-              case h.what when 'reviewed' then nullif(m.body, '') when 'review_dismissed' then
+              case when h.what in ('reviewed', 'undo_requested') then nullif(m.body, '') when h.what = 'review_dismissed' then
                 case when h.detail ->> 'because' = 'dismissed' then o.dismissed_reason end end,
               h.detail
          from iu_core.change c
          join iu_core.change_history h on h.change_id = c.change_id
          left join iu_core.change_review o on o.review_id::text = h.detail ->> 'review_id'
-         left join iu_core.change_comment m on m.comment_id = o.body_comment_id
+         left join iu_core.change_comment m on m.comment_id = coalesce(o.body_comment_id, case h.what when 'undo_requested' then (h.detail ->> 'comment_id')::uuid end)
         where c.kind = 'upload' and c.subject_id = $1
-          and h.what in ('planned', 'titled', 'described', 'labelled', 'review_requested', 'asked_again', 'reviewed', 'review_kept', 'review_dismissed')
+          and h.what in ('planned', 'titled', 'described', 'labelled', 'review_requested', 'asked_again', 'reviewed', 'review_kept', 'review_dismissed',
+                       'undo_requested', 'undo_declined')
        union all
        select r.rejected_at, 'j' || r.staging_record_id, r.rejected_by, null, 'rejected', null, null, null, null, r.rejected_reason,
               jsonb_build_object('digest', r.metadata -> 'plan_digest')
@@ -91,7 +92,7 @@ export async function listUploadHistory(
          from iu_core.ingest_promotion_failure f where f.upload_id = $1
        union all
        select m.promoted_at, 'p', m.promoted_by, m.promoted_via, 'promoted', null, null, null, null, null,
-              jsonb_build_object('digest', m.plan_digest, 'totals', m.totals)
+              jsonb_build_object('digest', m.plan_digest, 'totals', m.totals, 'approvers', iu_core.fn_change_approvers(m.upload_id))
          from iu_core.ingest_promotion m where m.upload_id = $1
        union all
        select m.undone_at, 'u', m.undone_by, null, 'undone', null, null, null, null, m.undo_reason, jsonb_build_object('totals', m.undo_totals)

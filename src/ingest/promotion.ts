@@ -16,7 +16,9 @@ import { describeFailure } from './uploads.ts'
 
 export type { LedgerRow, LineageEntry, Promotion, PromotionSummary, UndoPlan } from './shapes.ts'
 
-const PROMOTION_COLUMNS = columnsOf(Promotion)
+const PROMOTION_COLUMNS = columnsOf(Promotion, {
+  as: { approvers: 'iu_core.fn_change_approvers(upload_id)' },
+})
 
 export async function promoteUpload(
   db: Queryable,
@@ -139,15 +141,13 @@ export async function listPromotions(db: Queryable, filter: PromotionFilter): Pr
        cross join lateral (
          select case when m.undone_at is not null then 'undone'
                      when m.undo_until > clock_timestamp() then 'undoable' else 'final' end as state,
-                coalesce((select array_agg(r.reviewer order by r.at) from iu_core.change_review r
-                           where r.change_id = c.change_id and r.verdict = 'approve' and r.dismissed_at is null
-                             and r.stands_for = m.plan_digest),
-                         array_remove(array[m.approved_by], null)) as approvers
+                iu_core.fn_change_approvers(m.upload_id) as approvers
        ) s
       where ($1::uuid is null or u.workspace_id = $1) and ($2::text is null or u.dataset = $2)
         and ($3::text is null or s.state = $3)
         and ($4::text is null or case $4 when 'me' then iu_core.fn_actor() else $4 end
-                                 = any (s.approvers || array[u.uploaded_by, m.promoted_by, m.undone_by]))
+                                 in (u.uploaded_by, m.promoted_by, m.undone_by)
+             or s.approvers @> jsonb_build_array(jsonb_build_object('reviewer', case $4 when 'me' then iu_core.fn_actor() else $4 end)))
         and ($5::uuid is null or (m.promoted_at, m.upload_id) < (select l.promoted_at, l.upload_id
                                                                    from iu_core.ingest_promotion l where l.upload_id = $5))
       order by m.promoted_at desc, m.upload_id desc limit $6`,
@@ -183,12 +183,10 @@ export async function rowLineage(
   target: string,
   row: { id: string } | { key: Record<string, unknown> },
 ): Promise<LineageEntry[]> {
-  const { rows } = await db.query<LineageEntry>('select * from iu_core.fn_ingest_lineage($1, $2, $3, $4)', [
-    workspace,
-    target,
-    'id' in row ? row.id : null,
-    'key' in row ? JSON.stringify(row.key) : null,
-  ])
+  const { rows } = await db.query<LineageEntry>(
+    'select *, iu_core.fn_change_approvers(upload_id) as approvers from iu_core.fn_ingest_lineage($1, $2, $3, $4)',
+    [workspace, target, 'id' in row ? row.id : null, 'key' in row ? JSON.stringify(row.key) : null],
+  )
   return rows
 }
 

@@ -1,5 +1,6 @@
 /** The records of this room, each stated once: its type, its columns and its shape in the API come from here. */
 import {
+  Approvers,
   BigCount,
   Digest,
   IntegerOrNull,
@@ -339,6 +340,7 @@ export const Upload = shape('Upload', {
   approval_required: Type.Boolean(),
   review_status: nullable(Type.Enum(['not_submitted', 'pending', 'approved', 'rejected', 'expired'])),
   review_reason: TextOrNull,
+  approvers: Approvers,
   approved_by: TextOrNull,
   approved_at: TimestampOrNull,
   promoted_by: TextOrNull,
@@ -403,6 +405,7 @@ export const Promotion = shape('Promotion', {
   gate_mode: GateMode,
   totals: Totals,
   control: Type.Array(ControlTotal),
+  approvers: Approvers,
   approved_by: TextOrNull,
   approved_at: TimestampOrNull,
   promoted_by: Text,
@@ -427,10 +430,7 @@ export const PromotionSummary = shape('PromotionSummary', {
   file_name: Text,
   totals: Totals,
   uploaded_by: Text,
-  approvers: Type.Array(Text, {
-    description:
-      'everybody whose approval of this plan counted, the first one first; empty: none was required',
-  }),
+  approvers: Approvers,
   approved_at: TimestampOrNull,
   promoted_by: Text,
   promoted_at: Timestamp,
@@ -598,6 +598,7 @@ export const LineageEntry = shape('LineageEntry', {
     }),
   ),
   uploaded_by: Text,
+  approvers: Approvers,
   approved_by: TextOrNull,
   approved_at: TimestampOrNull,
   promoted_by: Text,

@@ -121,3 +121,13 @@ export const TimestampOrNull = nullable(Timestamp)
 export const UuidOrNull = nullable(Uuid)
 /** Any object. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown())
+
+/** Everybody who approved: uploads, records, changes and promotions name them in the same way (`fn_change_approvers`). */
+export const Approver = shape('Approver', {
+  reviewer: Text,
+  at: Type.String({ format: 'date-time' }),
+})
+export type Approver = Row<typeof Approver>
+export const Approvers = Type.Array(Approver, {
+  description: 'everybody who approved it as it stands, the first one first',
+})

@@ -26,7 +26,8 @@ type LifecycleStatus = (typeof LIFECYCLE)[number]
 const CHANGE = `(select c.number from iu_core.change c where c.subject_id = coalesce(
   (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = iu_staging_record.staging_record_id),
   iu_staging_record.staging_record_id))`
-const COLUMNS = columnsOf(StagingRecord, { as: { change: CHANGE } })
+const APPROVERS = 'iu_core.fn_change_approvers(iu_staging_record.staging_record_id)'
+const COLUMNS = columnsOf(StagingRecord, { as: { change: CHANGE, approvers: APPROVERS } })
 
 export interface NewPart {
   readonly part_name: string

@@ -1,5 +1,6 @@
 /** The records of this room, each stated once: its type, its columns and its shape in the API come from here. */
 import {
+  Approvers,
   BigCount,
   Digest,
   nullable,
@@ -62,6 +63,7 @@ export const StagingSummary = shape('StagingSummary', {
   checklist_required: Type.Boolean(),
   created_at: Timestamp,
   expires_at: Timestamp,
+  approvers: Approvers,
   approved_at: TimestampOrNull,
   approved_by: TextOrNull,
   approved_via: TextOrNull,

@@ -165,12 +165,14 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_caller_is_service()',
     'iu_core.fn_caller_role()',
     // Comments, and title, description, labels and reviewers of its own changes; only threads that it began are its to resolve.
+    'iu_core.fn_change_approvers(uuid)',
     'iu_core.fn_change_comment(uuid,text,uuid,text,integer,text,text)',
     'iu_core.fn_change_comment_delete(uuid,text)',
     'iu_core.fn_change_comment_update(uuid,text,text)',
     'iu_core.fn_change_edit(uuid,text,text,text[],text)',
     'iu_core.fn_change_reviewers_set(uuid,text[],text[],text)',
     'iu_core.fn_change_thread_resolve(uuid,boolean,text)',
+    'iu_core.fn_change_undo_open(uuid)',
     // What a cut would do: nothing is changed.
     'iu_core.fn_cut_preview(uuid,jsonb)',
     'iu_core.fn_ingest_begin(uuid,text,text,text,text,bigint,uuid,text,jsonb,text,jsonb,text)',

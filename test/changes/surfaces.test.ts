@@ -184,6 +184,39 @@ describe('over HTTP', () => {
     ])
   })
 
+  it('shows the inbox, marks news as read, and refuses that for what is to be done', async () => {
+    type Matter = { matter: string; change_id: string; seen: number; number: number }
+    const inbox = async (query = '') =>
+      (await api.get(`${V1}/inbox${query}`, tokens.reviewer)).body as {
+        matters: Matter[]
+        to_do: number
+        unread: number
+        people: object
+      }
+    await api.post(`${V1}/changes/2/comments`, tokens.operator, { body: `@${trial.reviewer.userId} please` })
+    const listed = await inbox()
+    expect(listed).toMatchObject({ to_do: 1, people: {} })
+    const [asked] = listed.matters
+    expect(asked).toMatchObject({ matter: 'review_requested', number: 2 })
+    const item = ({ change_id, matter, seen }: Matter) => ({ change_id, matter, seen })
+    const mark = (matters: Matter[]) =>
+      api.post(`${V1}/inbox/read`, tokens.reviewer, { matters: matters.map(item) })
+    expect((await mark([asked!])).status).toBe(400)
+    const mention = listed.matters.find(({ matter }) => matter === 'mentioned')!
+    expect((await mark([mention])).body).toEqual({ marked: 1 })
+    expect((await inbox()).matters.map(({ matter }) => matter)).not.toContain('mentioned')
+    expect((await inbox('?all=true')).matters.map(({ matter }) => matter)).toContain('mentioned')
+    expect((await api.get(`${V1}/inbox`, tokens.outsider)).body).toMatchObject({ matters: [], to_do: 0 })
+    expect(
+      (await api.post(`${V1}/changes/2/undo-request`, tokens.operator, { reason: 'x' })).body,
+    ).toMatchObject({
+      code: 'change_refused',
+    })
+    expect((await api.post(`${V1}/changes/2/undo-request/decline`, tokens.operator, {})).body).toMatchObject({
+      code: 'change_refused',
+    })
+  })
+
   it('lets a token that can only read look and nothing else', async () => {
     expect((await api.get(`${V1}/changes/1`, tokens.reader)).body).toMatchObject({
       may: { comment: false, edit: false },
@@ -199,9 +232,9 @@ describe('in the library', () => {
     const changes = changesLibrary({ service })
     const by = trial.reviewer.userId
     const { comment_id } = await changes.comment(record, { body: 'Looks good', by })
-    expect(await changes.comments(record)).toMatchObject([{ author: by, via: 'stagedoor_worker' }])
+    expect((await changes.comments(record)).at(-1)).toMatchObject({ author: by, via: 'stagedoor_worker' })
     expect(await changes.resolve(comment_id, by)).toBe(true)
-    expect(await changes.get('2', { workspace: trial.workspace })).toMatchObject({ open_threads: 0 })
+    expect(await changes.get('2', { workspace: trial.workspace })).toMatchObject({ open_threads: 1 })
     expect(await changes.rebuild({ checkOnly: true })).toEqual([])
   })
 })

@@ -86,6 +86,10 @@ const TWINS: Readonly<Record<string, string | None>> = {
   reopenThread: 'change resolve ID --reopen',
   listChangeReviews: 'change reviews 128',
   reviewChange: 'change approve 128',
+  getInbox: 'change inbox --all',
+  markInboxRead: 'change inbox --read',
+  requestChangeUndo: 'change ask-undo 128 --reason TEXT',
+  declineChangeUndo: 'change decline-undo 128',
 
   // Datasets and uploads
   listDatasets: 'dataset list',

@@ -135,3 +135,49 @@ it('the installation: its checks, its storage, what came lately; kinds of units 
   const history = await json('staging', 'history', records[0].staging_record_id)
   expect(history[0]).toMatchObject({ event_domain: 'staging', event_type: 'record_created' })
 })
+
+it('the inbox of whoever is named: a review, a mention, a request to undo; news is marked as read', async () => {
+  const path = file(
+    'inbox.csv',
+    [
+      'Campaign name,Campaign ID,Ad set name,Ad set ID,Ad name,Ad ID,Day,Amount spent (AUD),Impressions,Link clicks',
+      'Inbox,7701,Retarget,7702,Ad 1,77031,2026-11-09,88.00,2000,31',
+    ].join('\n'),
+  )
+  const inbox = (as: string, ...more: string[]) => json('change', 'inbox', '--as', as, ...more)
+  await json(
+    ...['ingest', path, '--dataset', 'ads', '--platform', 'meta', '--until', 'planned', '--as', 'operator'],
+  )
+  const [{ upload_id: id, change, plan_digest: digest }] = await json('upload', 'list')
+  expect((await cli('change', 'inbox')).stderr).toContain('Whose inbox?')
+  await json('upload', 'submit', id, '--as', 'operator')
+  const reviewer = (await json('member', 'list')).find(({ role }: { role: string }) => role === 'reviewer')
+  await json('change', 'reviewers', String(change), reviewer.user_id, '--as', 'operator')
+  await json('change', 'comment', String(change), '@Reviewer is this right?', '--as', 'operator')
+  expect(await inbox('reviewer')).toMatchObject({
+    to_do: 1,
+    unread: 1,
+    matters: [
+      { matter: 'review_requested', number: change },
+      { matter: 'mentioned', excerpt: '@Reviewer is this right?' },
+    ],
+  })
+  expect((await cli('change', 'inbox', '--read', '--as', 'reviewer')).stdout).toMatch(
+    /1 to do, 1 unread[\s\S]*asks for your review[\s\S]*mentioned you[\s\S]*Marked as read: 1/,
+  )
+  expect(await inbox('reviewer')).toMatchObject({ to_do: 1, unread: 0 })
+  await json('upload', 'approve', id, '--digest', digest, '--tick', 'changes', '--as', 'reviewer')
+  expect(await inbox('reviewer')).toMatchObject({ matters: [] })
+  expect((await inbox('operator')).matters).toMatchObject([{ matter: 'approved' }])
+  expect((await cli('change', 'show', String(change))).stdout).toMatch(
+    /approved +by Reviewer \d+ (s|min) ago/,
+  )
+  await json('upload', 'promote', id, '--as', 'operator')
+  await json('change', 'ask-undo', String(change), '--reason', 'The spend is doubled.', '--as', 'operator')
+  expect((await inbox('reviewer')).matters).toMatchObject([
+    { matter: 'undo_requested', excerpt: 'The spend is doubled.' },
+  ])
+  expect((await cli('change', 'show', String(change))).stdout).toContain('The spend is doubled.')
+  await json('change', 'decline-undo', String(change), '--as', 'reviewer')
+  expect(await inbox('reviewer')).toMatchObject({ matters: [] })
+})

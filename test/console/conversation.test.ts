@@ -54,9 +54,9 @@ it('is explained, discussed on a cell, sent back, and approved', async () => {
   await operator.getByText('changes were requested by Reviewer').waitFor()
   await operator.goto(`${real.url}/`)
   await operator
-    .locator('#needs, [aria-labelledby="needs"], .card')
-    .getByRole('link', { name: 'Spend of week 45', exact: true })
-    .first()
+    .getByRole('region', { name: 'For you' })
+    .locator('li', { hasText: 'requested changes: Please look at Ad 2.' })
+    .getByRole('link', { name: /Spend of week 45 #1/ })
     .click()
 
   // The author reads both in order, answers, and the thread is resolved.

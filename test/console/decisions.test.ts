@@ -107,8 +107,17 @@ describe('a plan that production has overtaken', () => {
     await dialog.getByRole('textbox').fill('The spend was right before.')
     await dialog.getByRole('button', { name: 'Ask', exact: true }).click()
     await operator.getByRole('tab', { name: /^Conversation/ }).click()
-    await operator.getByText('Please undo this promotion: The spend was right before.').waitFor()
+    await operator.getByRole('article').getByText('The spend was right before.').waitFor()
 
+    // It waits for whoever may undo, with the reason, and leads to the comment.
+    await reviewer.goto(`${real.url}/`)
+    const forYou = reviewer.getByRole('region', { name: 'For you' })
+    await forYou
+      .locator('li', { hasText: 'asks for an undo: The spend was right before.' })
+      .getByRole('link')
+      .click()
+    await reviewer.locator('.comment.is-wanted', { hasText: 'The spend was right before.' }).waitFor()
+    await reviewer.getByRole('region', { name: 'Request to undo' }).waitFor()
     await reviewer.goto(`${real.url}/uploads/${id}?tab=history`)
     await reviewer.getByRole('button', { name: 'Undo…' }).click()
     await reviewer.getByRole('dialog').getByRole('textbox').fill('As asked.')

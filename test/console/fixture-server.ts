@@ -344,6 +344,7 @@ function answer(state: FixtureState, { method, path, query, cookie, csrf, sent }
     const uploads = all.slice(0, limit)
     return { status: 200, body: { uploads, people: state.people, next: all.length > limit ? 'next' : null } }
   }
+  if (path === '/api/v1/inbox') return { status: 200, body: { matters: [], to_do: 0, unread: 0, people: {} } }
   if (path === '/api/v1/changes') return { status: 200, body: { changes: [], next: null, people: {} } }
   if (path === '/api/v1/staging') return listed('records', state.records, query)
   if (path === '/api/v1/datasets') return { status: 200, body: { datasets: state.datasets } }

@@ -22,6 +22,7 @@ const ids = { record: '', event: '', upload: '', execution: '', job: '', unit: '
 /** Path, and the heading that shows that the page is there with its content. */
 const PAGES: readonly (readonly [path: string | (() => string), heading: string | RegExp])[] = [
   ['/', 'How data flows'],
+  ['/inbox', 'For you'],
   ['/changes', 'Changes'],
   ['/changes/1', /Commentary on week 45/],
   ['/uploads', 'Uploads'],

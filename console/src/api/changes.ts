@@ -13,6 +13,8 @@ export type UploadRisk = Answer<'getUploadRisk'>
 export type ChangeReviews = Answer<'listChangeReviews'>
 export type ReviewPolicies = Answer<'listReviewPolicies'>
 export type PolicyPreview = Answer<'previewReviewPolicy'>
+export type Inbox = Answer<'getInbox'>
+export type InboxMatter = Inbox['matters'][number]
 
 export type ReviewPolicy = ReviewPolicies['policies'][number]
 export type ReviewRules = ReviewPolicy['rules']
@@ -64,6 +66,13 @@ export interface ChangesApi {
       body?: string
     },
   ): Promise<ReviewStanding>
+  /** What concerns the signed-in person; `all`: with news that was read. */
+  inbox(all: boolean): Promise<Inbox>
+  /** News as it was listed; what came later stays unread. */
+  markRead(matters: readonly InboxMatter[]): Promise<unknown>
+  requestUndo(name: ChangeName, reason: string): Promise<unknown>
+  /** Or withdraws one's own request. */
+  declineUndo(name: ChangeName): Promise<unknown>
   groups(workspace: string): Promise<Answer<'listGroups'>>
   /** Adds the group where it is missing. */
   addToGroup(workspace: string, group: string, member?: string): Promise<unknown>
@@ -126,6 +135,14 @@ export function createChangesApi(request: Request): ChangesApi {
       request(at(name, `/comments/${id}/${isResolved ? 'resolve' : 'reopen'}`), { method: 'POST' }),
     reviews: (name) => named(request<ChangeReviews>(at(name, '/reviews'))),
     review: (name, review) => request(at(name, '/review'), { method: 'POST', body: review }),
+    inbox: (all) => named(request<Inbox>(`/inbox?${query({ limit: 200, ...(all && { all }) })}`)),
+    markRead: (matters) =>
+      request('/inbox/read', {
+        method: 'POST',
+        body: { matters: matters.map(({ change_id, matter, seen }) => ({ change_id, matter, seen })) },
+      }),
+    requestUndo: (name, reason) => request(at(name, '/undo-request'), { method: 'POST', body: { reason } }),
+    declineUndo: (name) => request(at(name, '/undo-request/decline'), { method: 'POST', body: {} }),
     groups: (workspace) =>
       named(request<Answer<'listGroups'>>(`/groups?${query({ workspace_id: workspace })}`)),
     addToGroup: (workspace, group, member) => request(groupPath(workspace, group, member), { method: 'PUT' }),

@@ -1601,6 +1601,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes/{change}/undo-request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask for the undo of a promotion: it waits in the inbox of everybody who may undo */
+        post: operations["requestChangeUndo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{change}/undo-request/decline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decline the open request to undo, or withdraw your own; a reason answers it */
+        post: operations["declineChangeUndo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What concerns you: what is to be done, the oldest first, then news, the newest first
+         * @description To be done: a review that is asked of you, changes requested on a change of yours, an undo that you may decide on, an outdated plan of yours. News, of the last 30 days: mentions, replies, and what became of your changes.
+         */
+        get: operations["getInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inbox/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark news as read, as it was listed; what came later stays unread
+         * @description What is to be done is refused: it leaves the inbox when it is done.
+         */
+        post: operations["markInboxRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/review-policies": {
         parameters: {
             query?: never;
@@ -3593,6 +3667,11 @@ export interface components {
             /** @default [] */
             ticked: string[];
         };
+        Approver: {
+            reviewer: string;
+            /** Format: date-time */
+            at: string;
+        };
         AuditSearchRequest: {
             repair?: boolean;
         };
@@ -3705,6 +3784,9 @@ export interface components {
             /** @description of an upload */
             dataset: string | null;
             reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
+            undo_request: components["schemas"]["UndoRequest"] | null;
             /** @description ever written, deleted ones among them */
             comment_count: number;
             /** @description threads that are not resolved */
@@ -3728,7 +3810,7 @@ export interface components {
             at: string;
             actor: string;
             via: string | null;
-            /** @description opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened */
+            /** @description opened, status, planned, titled, described, labelled, review_requested, asked_again, reviewed, review_kept, review_dismissed, commented, comment_edited, comment_deleted, thread_resolved, thread_reopened, undo_requested, undo_declined */
             what: string;
             /** @description ids, statuses and digests, never a text */
             detail: {
@@ -3796,6 +3878,9 @@ export interface components {
             /** @description of an upload */
             dataset: string | null;
             reviewers: components["schemas"]["RequestedReviewer"][];
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
+            undo_request: components["schemas"]["UndoRequest"] | null;
             /** @description ever written, deleted ones among them */
             comment_count: number;
             /** @description threads that are not resolved */
@@ -4437,6 +4522,9 @@ export interface components {
             replayed: number;
             latest_error: string;
         };
+        DeclineChangeUndoRequest: {
+            reason?: string;
+        };
         DeleteMemberResponse: {
             /** @description machine tokens that they created in this workspace and that go on working */
             tokens: number;
@@ -5009,6 +5097,17 @@ export interface components {
             execution_id: string;
             value: unknown;
         };
+        GetInboxResponse: {
+            matters: components["schemas"]["InboxMatter"][];
+            /** @description how many are to be done, also after the limit */
+            to_do: number;
+            /** @description how much news is unread, also after the limit */
+            unread: number;
+            /** @description the names of those who are in it and whom you may see, by their ids */
+            people: {
+                [key: string]: string;
+            };
+        };
         GetRowLineageResponse: {
             entries: components["schemas"]["LineageEntry"][];
             /** @description the names of those who are in it and whom you may see, by their ids */
@@ -5096,6 +5195,38 @@ export interface components {
         };
         IdempotencyPolicy: {
             key?: string;
+        };
+        InboxMatter: {
+            /** @enum {unknown} */
+            matter: "review_requested" | "changes_requested" | "undo_requested" | "plan_outdated" | "mentioned" | "replied" | "approved" | "promoted" | "rejected" | "undone";
+            /** @description it stays until it is done; false: news, which can be marked as read */
+            to_do: boolean;
+            /** Format: uuid */
+            change_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description of the change: #128 */
+            number: number;
+            /** @enum {unknown} */
+            kind: "upload" | "record" | "cut" | "sql";
+            title: string;
+            /** @enum {unknown} */
+            status: "draft" | "open" | "changes_requested" | "approved" | "promoted" | "undone" | "rejected" | "closed";
+            /** @description who did it last */
+            actor: string;
+            /** Format: date-time */
+            at: string;
+            /** @description through which group your review is asked */
+            group_name: string | null;
+            /** Format: uuid */
+            comment_id: string | null;
+            /** @description how the comment or the reason begins */
+            excerpt: string | null;
+            /** @description how many of this matter on this change */
+            many: number;
+            unread: boolean;
+            /** @description give it back to mark the matter as read; what comes later stays unread */
+            seen: number;
         };
         Invitation: {
             invitation_id: string;
@@ -5507,6 +5638,8 @@ export interface components {
             /** @description what it wrote, old and new; of an update only the columns that it changed. null: deleted, as it cannot be undone any more */
             written: components["schemas"]["WrittenColumn"][] | null;
             uploaded_by: string;
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             approved_by: string | null;
             /** Format: date-time */
             approved_at: string | null;
@@ -6014,6 +6147,20 @@ export interface components {
             address?: string;
             title?: string;
             language?: string;
+        };
+        MarkInboxReadRequest: {
+            matters: components["schemas"]["MarkInboxReadRequestMatters"][];
+        };
+        MarkInboxReadRequestMatters: {
+            /** Format: uuid */
+            change_id: string;
+            /** @enum {unknown} */
+            matter: "mentioned" | "replied" | "approved" | "promoted" | "rejected" | "undone";
+            seen: number;
+        };
+        MarkInboxReadResponse: {
+            /** @description how many marks are new */
+            marked: number;
         };
         MarkedDocument: {
             source_ref: string;
@@ -6795,8 +6942,8 @@ export interface components {
                 };
             };
             uploaded_by: string;
-            /** @description everybody whose approval of this plan counted, the first one first; empty: none was required */
-            approvers: string[];
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             /** Format: date-time */
             approved_at: string | null;
             promoted_by: string;
@@ -7103,6 +7250,8 @@ export interface components {
             approval_required: boolean;
             review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
             review_reason: string | null;
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             approved_by: string | null;
             /** Format: date-time */
             approved_at: string | null;
@@ -7196,6 +7345,9 @@ export interface components {
         };
         ReplaySearchDeadLettersResponse: {
             count: number;
+        };
+        RequestChangeUndoRequest: {
+            reason: string;
         };
         RequestedChanges: {
             /** Format: uuid */
@@ -8023,6 +8175,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string;
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             /** Format: date-time */
             approved_at: string | null;
             approved_by: string | null;
@@ -8099,6 +8253,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string;
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             /** Format: date-time */
             approved_at: string | null;
             approved_by: string | null;
@@ -8373,6 +8529,14 @@ export interface components {
             digest: string;
             /** Format: date-time */
             undo_until: string;
+        };
+        UndoRequest: {
+            requested_by: string;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: uuid */
+            comment_id: string;
+            reason: string;
         };
         UndoUploadRequest: {
             /**
@@ -8797,6 +8961,8 @@ export interface components {
             approval_required: boolean;
             review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
             review_reason: string | null;
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             approved_by: string | null;
             /** Format: date-time */
             approved_at: string | null;
@@ -8972,6 +9138,8 @@ export interface components {
             approval_required: boolean;
             review_status: ("not_submitted" | "pending" | "approved" | "rejected" | "expired") | null;
             review_reason: string | null;
+            /** @description everybody who approved it as it stands, the first one first */
+            approvers: components["schemas"]["Approver"][];
             approved_by: string | null;
             /** Format: date-time */
             approved_at: string | null;
@@ -9132,7 +9300,7 @@ export interface components {
             at: string;
             actor: string;
             via: string | null;
-            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undone, discarded */
+            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undo_requested, undo_declined, undone, discarded */
             what: string;
             line: number | null;
             /** @description the header of the file, of a corrected cell */
@@ -12638,6 +12806,141 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    requestChangeUndo: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "The spend of week 27 was doubled."
+                 *     }
+                 */
+                "application/json": components["schemas"]["RequestChangeUndoRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentWithNames"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    declineChangeUndo: {
+        parameters: {
+            query?: {
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description its number, `128` or `%23128`; its id; or the id of its upload or record
+                 * @example 128
+                 */
+                change: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeclineChangeUndoRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    getInbox: {
+        parameters: {
+            query: {
+                workspace_id?: string;
+                /** @description with news that you have read */
+                all?: boolean;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInboxResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    markInboxRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkInboxReadRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkInboxReadResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
         };
     };

@@ -5,6 +5,7 @@ import { Markdown } from '../parts/markdown.tsx'
 import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useAction } from '../parts/use-action.ts'
+import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { MentionField } from './mention-field.tsx'
 import { nameOf } from './use-change.ts'
@@ -36,7 +37,8 @@ interface ThreadProps {
 /** A thread with its answers. A resolved one is folded. */
 export function ThreadView({ change, thread: { first, comments }, drafts, changed }: ThreadProps) {
   const { api, me } = useSession()
-  const [isOpen, setOpen] = useState(false)
+  const [wanted] = useParameter('comment')
+  const [isOpen, setOpen] = useState(() => comments.some(({ comment_id }) => comment_id === wanted))
   const { busy, failure, run } = useAction<unknown>(changed)
   const isResolved = first.resolved_at !== null
   const mayResolve = change.may.resolve || (change.may.comment && first.author === me.actor)
@@ -107,8 +109,14 @@ function CommentView({
   const [isEditing, setEditing] = useState(false)
   const { busy, failure, run } = useAction<unknown>(changed)
   const isOwn = comment.author === me.actor && comment.deleted_at === null && change.may.comment
+  const [wanted] = useParameter('comment')
+  const isWanted = wanted === comment.comment_id
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isWanted) place.current?.scrollIntoView({ block: 'center' })
+  }, [isWanted])
   return (
-    <div className="comment">
+    <div className={isWanted ? 'comment is-wanted' : 'comment'} ref={place}>
       <p className="tiny">
         <b>
           <Person id={comment.author} />

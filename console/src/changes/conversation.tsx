@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { Change, ChangeEntry } from '../api/changes.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Approvers } from '../parts/approvers.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
@@ -57,7 +58,17 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
 /** What of the history is told here; comments stand for themselves. */
 const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
   opened: () => 'opened this change',
-  status: ({ to }) => STATUS_WORDS[String(to)] ?? `set it to ${wordOf(to)}`,
+  status: ({ to, approvers }) => (
+    <>
+      {STATUS_WORDS[String(to)] ?? `set it to ${wordOf(to)}`}
+      {Array.isArray(approvers) && approvers.length > 1 && (
+        <span className="muted">
+          {' '}
+          (approved by <Approvers approvers={approvers} />)
+        </span>
+      )}
+    </>
+  ),
   planned: ({ digest }) => (
     <>
       made the plan <code>{String(digest ?? '').slice(0, 8)}</code>
@@ -89,6 +100,12 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
       : the review by <Person id={String(reviewer)} /> no longer counts
       {typeof because === 'string' && <span className="muted"> ({because})</span>}
       <SinceText since={since} />
+    </>
+  ),
+  undo_requested: () => 'asked for an undo',
+  undo_declined: ({ requested_by }) => (
+    <>
+      declined the undo that <Person id={String(requested_by)} /> asked for
     </>
   ),
   thread_resolved: () => 'resolved a thread',

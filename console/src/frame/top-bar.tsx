@@ -1,4 +1,5 @@
 import type { Me } from '../api/types.ts'
+import { InboxCount } from '../inbox/inbox-count.tsx'
 import { type System, useSystem } from '../live/system.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { counted } from '../parts/format.ts'
@@ -14,6 +15,7 @@ export function TopBar() {
       <span role="status">
         <StateChip system={useSystem()} />
       </span>
+      <InboxCount />
       <span className="top-who" title={`Signed in as ${me.actor}`}>
         <span className="top-actor">{me.name ?? me.actor}</span>{' '}
         <span className="top-role">{roleName(me)}</span>

@@ -17,6 +17,7 @@ export type Room =
   /** Shows something of every room, so that every change is one of it. */
   | 'overview'
   | 'changes'
+  | 'inbox'
   | 'uploads'
   | 'records'
   | 'promotions'

@@ -1,8 +1,6 @@
 import type { ReactNode } from 'react'
-import type { ChangeSummary } from '../api/changes.ts'
 import type { Overview } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
-import { useLiveQuery } from '../live/live.tsx'
 import type { PendingWork } from '../live/pending-work.tsx'
 import type { Polled } from '../live/use-polled.ts'
 import { Ago } from '../parts/ago.tsx'
@@ -38,12 +36,8 @@ export function NeedsCard({
   const records = (pendingWork.data?.records ?? []).filter(
     ({ owner_actor, four_eyes }) => !(four_eyes && owner_actor === me.actor),
   )
-  const sentBack = useLiveQuery(['changes', 'sent back', me.actor], (api) =>
-    api.changes.list({ author: me.actor, status: 'changes_requested', limit: SHOWN }),
-  )
   const ownInReview = pendingWork.data === undefined ? 0 : inReviewOf(pendingWork.data, me.actor)
   const lines = [
-    ...(sentBack.data?.changes ?? []).map((change) => <SentBack key={change.change_id} change={change} />),
     ...needs.map((need) => <Line key={need.upload.upload_id} {...need} />),
     ...records.map((record) => <RecordLine key={record.staging_record_id} record={record} />),
     ...(overview === undefined ? [] : operations(overview)),
@@ -98,25 +92,6 @@ export function NeedsCard({
         </div>
       )}
     </Card>
-  )
-}
-
-function SentBack({ change }: { change: ChangeSummary }) {
-  return (
-    <li>
-      <span className="line-state">
-        <Chip tone="bad">changes requested</Chip>
-      </span>
-      <span className="line-text">
-        <a href={`/changes/${change.number}?tab=conversation`}>
-          <b>{change.title}</b>
-        </a>
-        <span className="muted">#{change.number}: a reviewer says what to change</span>
-      </span>
-      <span className="line-when">
-        <Ago at={change.updated_at} />
-      </span>
-    </li>
   )
 }
 

@@ -1,4 +1,5 @@
 import { PageHead } from '../frame/page-head.tsx'
+import { InboxCard } from '../inbox/inbox-card.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { usePendingWork } from '../live/pending-work.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -14,6 +15,7 @@ export function Overview() {
   return (
     <>
       <PageHead title="How data flows" />
+      <InboxCard />
       <NeedsCard pendingWork={usePendingWork()} overview={overview.data} />
       <FailureNote failure={overview.failure} />
       <Flow overview={overview.data} />

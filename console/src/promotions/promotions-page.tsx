@@ -2,6 +2,7 @@ import type { PromotionSummary } from '../api/upload-types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { useLivePages, useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Approvers } from '../parts/approvers.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { count, onDay } from '../parts/format.ts'
@@ -84,7 +85,7 @@ function usePeople(rows: readonly PromotionSummary[], chosen: string | undefined
   const ids = new Set(
     rows.flatMap(({ uploaded_by, approvers, promoted_by, undone_by }) => [
       uploaded_by,
-      ...approvers,
+      ...approvers.map(({ reviewer }) => reviewer),
       promoted_by,
       ...(undone_by === null ? [] : [undone_by]),
     ]),
@@ -123,12 +124,7 @@ const COLUMNS: readonly Column<PromotionSummary>[] = [
       approvers.length === 0 ? (
         <span className="tiny">no approval was required</span>
       ) : (
-        approvers.map((id, index) => (
-          <span key={id}>
-            {index > 0 && ', '}
-            <Person id={id} />
-          </span>
-        ))
+        <Approvers approvers={approvers} />
       ),
   },
   {

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { StagingRecord } from '../api/types.ts'
 import { usePulse } from '../live/pulse.tsx'
 import { ActionButton } from '../parts/action-button.tsx'
+import { Approvers } from '../parts/approvers.tsx'
 import { bytes, counted, onDay, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
@@ -59,7 +60,7 @@ export function RecordDecision({ record, take }: Props) {
       )}
       {record.approved_by !== null && (
         <p className="tiny">
-          Approved by <Person id={record.approved_by} />
+          Approved by <Approvers approvers={record.approvers} />
         </p>
       )}
       {record.rejected_by !== null && (

@@ -102,6 +102,8 @@ const WORDS: Record<string, (entry: UploadHistoryEntry) => ReactNode> = {
   rejected: () => 'Rejected',
   promoted: () => 'Promoted',
   promotion_failed: () => 'Promotion failed',
+  undo_requested: () => 'Undo asked for',
+  undo_declined: () => 'Request to undo declined',
   undone: () => 'Undone',
   discarded: () => 'Discarded',
 }

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import type { LineageEntry } from '../api/upload-types.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { Approvers } from '../parts/approvers.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { count } from '../parts/format.ts'
 import { OldNew } from '../parts/old-new.tsx'
@@ -140,7 +141,7 @@ function nameOf(row: NamedRow): string {
 }
 
 function Writer({ entry, name }: { entry: LineageEntry; name: string }) {
-  const { action, line, file_name, approved_by, undone_at, undone_by, undo_outcome, undo_reason } = entry
+  const { action, line, file_name, approvers, undone_at, undone_by, undo_outcome, undo_reason } = entry
   return (
     <li>
       <b>{name}</b> {action === 'delete' ? 'deleted' : ACTION_LABELS[action]}
@@ -149,9 +150,9 @@ function Writer({ entry, name }: { entry: LineageEntry; name: string }) {
         {file_name}
       </a>
       , uploaded by <Person id={entry.uploaded_by} />
-      {approved_by !== null && (
+      {approvers.length > 0 && (
         <>
-          , approved by <Person id={approved_by} />
+          , approved by <Approvers approvers={approvers} />
         </>
       )}
       , promoted by <Person id={entry.promoted_by} /> <Ago at={entry.promoted_at} />

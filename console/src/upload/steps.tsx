@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Progress, UploadDetail } from '../api/upload-types.ts'
 import { Ago } from '../parts/ago.tsx'
+import { Approvers } from '../parts/approvers.tsx'
 import { count, counted, milliseconds } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { invalidText, lastPromotionFailure, stateOf } from './state.ts'
@@ -141,7 +142,7 @@ function ApproveFact({ upload }: { upload: UploadDetail }) {
   if (upload.approved_by !== null) {
     return (
       <>
-        by <Person id={upload.approved_by} />
+        by <Approvers approvers={upload.approvers} />
       </>
     )
   }

@@ -6,6 +6,7 @@ import { ChangeHead } from '../changes/change-head.tsx'
 import { CHANGE_STATES } from '../changes/change-status.ts'
 import { ReviewersCard } from '../changes/reviewers-card.tsx'
 import { RiskCard } from '../changes/risk-card.tsx'
+import { UndoRequest } from '../changes/undo-request.tsx'
 import { useChange } from '../changes/use-change.ts'
 import type { LiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
@@ -136,6 +137,7 @@ function Loaded({ live, upload, change }: LoadedProps) {
           </section>
         </div>
         <div className="stack">
+          {change.data && <UndoRequest change={change.data} changed={again} />}
           <DecisionCard
             upload={upload}
             take={live.take}

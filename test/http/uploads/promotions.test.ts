@@ -39,7 +39,7 @@ it('says what was promoted, by whom, and until when it can be undone, newest fir
     file_name: 'week.csv',
     totals: { daily_metric: { update: 1, unchanged: 1 } },
     uploaded_by: operator.userId,
-    approvers: [reviewer.userId],
+    approvers: [{ reviewer: reviewer.userId, at: expect.any(String) }],
     promoted_by: operator.userId,
     state: 'undoable',
     undone_by: null,

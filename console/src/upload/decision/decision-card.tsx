@@ -2,6 +2,7 @@ import { useEffect } from 'react'
 import { ApiProblem } from '../../api/failure.ts'
 import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
+import { Approvers } from '../../parts/approvers.tsx'
 import { Person } from '../../parts/person.tsx'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { type Action, useAction } from '../../parts/use-action.ts'
@@ -94,7 +95,7 @@ export function DecisionCard({
       )}
       {upload.approved_by !== null && upload.status !== 'planned' && (
         <p className="tiny">
-          Approved by <Person id={upload.approved_by} />
+          Approved by <Approvers approvers={upload.approvers} />
           {upload.promoted_by !== null && (
             <>
               , promoted by <Person id={upload.promoted_by} />

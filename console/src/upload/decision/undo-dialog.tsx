@@ -50,23 +50,17 @@ export function UndoDialog({ upload, doing, asks, close }: Props) {
       asks ? ask() : api.uploads.undo(id, plan.digest, reason.trim()),
     )
   }
-  /** In the conversation, where they are mentioned and so are told. */
+  /** It waits for them in their inbox until one of them undoes it or declines. */
   async function ask() {
-    const { members } = await api.access.members(upload.workspace_id)
-    const reviewers = members.filter(({ role }) => role === 'reviewer' || role === 'admin').slice(0, 20)
-    const names = reviewers.map(({ display_name, user_id }) => `@${display_name ?? user_id}`)
-    await api.changes.comment(
-      { workspace: upload.workspace_id, number: upload.change! },
-      { body: `${names.join(' ')} Please undo this promotion: ${reason.trim()}` },
-    )
+    await api.changes.requestUndo({ workspace: upload.workspace_id, number: upload.change! }, reason.trim())
     return api.uploads.find(id)
   }
   return (
     <Dialog title={asks ? 'Ask for an undo' : 'Undo this promotion'} close={close}>
       {asks && (
         <p>
-          {upload.may.undo.why} They are mentioned in the conversation, with your reason. This is what the
-          undo would do now:
+          {upload.may.undo.why} It waits for them under For you, with your reason. This is what the undo would
+          do now:
         </p>
       )}
       <RefusalNote failure={failure} />
