@@ -91,13 +91,13 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
   ),
   review_kept: ({ reviewer, because, since }) => (
     <>
-      : the approval by <Person id={String(reviewer)} /> stays, because {String(because ?? '')}
+      – the approval by <Person id={String(reviewer)} /> stays, because {String(because ?? '')}
       <SinceText since={since} />
     </>
   ),
   review_dismissed: ({ reviewer, because, since }) => (
     <>
-      : the review by <Person id={String(reviewer)} /> no longer counts
+      – the review by <Person id={String(reviewer)} /> no longer counts
       {typeof because === 'string' && <span className="muted"> ({because})</span>}
       <SinceText since={since} />
     </>

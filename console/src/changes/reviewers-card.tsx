@@ -79,7 +79,7 @@ export function ReviewersCard({ change, changed }: { change: Change; changed(): 
             Request changes…
           </button>
         )}
-        {change.may.edit && (
+        {change.may.edit && (isInReview || change.status === 'draft') && (
           <button type="button" className="button is-small" onClick={() => setAsking('reviewers')}>
             {change.status === 'draft' ? 'Choose reviewers…' : 'Ask for a review…'}
           </button>

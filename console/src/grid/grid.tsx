@@ -222,7 +222,8 @@ export function Grid<Row>(props: Props<Row>) {
                 const isMeasured = measured || below.get(item.index) !== undefined
                 return (
                   <GridRow
-                    key={item.key}
+                    // Another layout has other elements: the height of one that was measured would be taken for its height there.
+                    key={`${measured ? 'measured' : 'fixed'} ${item.key}`}
                     row={row}
                     data={row.original}
                     index={item.index}
