@@ -39,6 +39,7 @@ import { changeId, commentId } from './ids.ts'
 import { type MemberNames, type Session, workspaceIfNamed } from './session.ts'
 import { type Column, nextPage, type Output, painter } from './terminal.ts'
 import { printable, printableLine, prose } from './text.ts'
+import { outdatedText, paintOutdated } from './upload-show.ts'
 
 /** The exit code for drift, as `stagedoor doctor` has it. */
 const DRIFT = 7
@@ -128,6 +129,7 @@ const statusOf = ({ status }: Pick<Change, 'status'>) => status.replaceAll('_', 
 const columns = (names: MemberNames): Column<ChangeSummary>[] => [
   { title: 'change', value: ({ number }) => `#${number}` },
   { title: 'status', value: statusOf, paint: paintStatus },
+  { title: 'plan', value: ({ outdated }) => outdatedText(outdated), paint: paintOutdated },
   { title: 'kind', value: ({ kind }) => kind, dim: true },
   { title: 'title', value: ({ title }) => title, shrinkTo: 10 },
   { title: 'by', value: ({ author }) => names(author), shrinkTo: 8 },
@@ -173,6 +175,7 @@ function printChange(output: Output, change: Change, names: MemberNames): void {
       ['reviewers', reviewers.map((one) => one.group_name ?? names(one.reviewer!)).join(', ')],
       ['labels', labels.join(', ')],
       ['dataset', change.dataset],
+      ['plan', outdatedText(change.outdated)],
       ['digest', change.digest],
       [change.kind, change.subject_id],
     ],

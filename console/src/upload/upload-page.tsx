@@ -80,7 +80,7 @@ function Loaded({ live, upload }: { live: LiveUpload; upload: UploadDetail }) {
   const isSentBack = change.data?.status === 'changes_requested'
   const state: State =
     stale.plan !== undefined
-      ? { tone: 'stale', word: 'plan is out of date' }
+      ? { tone: 'stale', word: 'plan is outdated' }
       : isSentBack
         ? CHANGE_STATES.changes_requested
         : stateOf(upload)
