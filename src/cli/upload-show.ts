@@ -630,7 +630,7 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
   function afterPlan(): NextStep[] {
     const stale = read('See what somebody changed since it was planned', 'plan', ' --stale')
     if (upload.outdated === 'outdated') return [stale, change('Plan it again', 'plan', ' --again')]
-    return upload.outdated === null ? decisions() : [stale, ...decisions()]
+    return upload.outdated ? [stale, ...decisions()] : decisions()
   }
 
   function decisions(): NextStep[] {
