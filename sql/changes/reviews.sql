@@ -707,7 +707,8 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select case when coalesce(d.definition -> 'lookups', '{}') = '{}' then encode(sha256(convert_to(concat_ws('|', p.gate_mode, trim_scale(p.threshold),
-           p.definition_digest, p.repeated_keys, (select max(r.repair_id) from iu_core.ingest_repair r where r.upload_id = p.upload_id)), 'UTF8')), 'hex') end
+           p.definition_digest, p.repeated_keys, (select max(r.repair_id) from iu_core.ingest_repair r where r.upload_id = p.upload_id),
+           (select 'answer ' || max(a.answer_id) from iu_core.ingest_conflict_answer a where a.upload_id = p.upload_id)), 'UTF8')), 'hex') end
     from iu_core.ingest_plan p
     join iu_core.ingest_upload u using (upload_id)
     join iu_core.ingest_dataset d on d.dataset = u.dataset

@@ -118,7 +118,7 @@ begin
         from (select coalesce(o.action, 'insert') as action, %6$s as currency, count(*) as lines, array[%7$s] as read, array[%8$s, null] as written
                 from pg_temp.ingest_line l
                 left join (select p.row_number, p.action from iu_core.ingest_plan_row p
-                            where p.upload_id = %3$L and p.type_order = %4$s and p.action in ('update', 'unchanged', 'refused')
+                            where p.upload_id = %3$L and p.type_order = %4$s and p.action in ('update', 'unchanged', 'refused', 'skipped')
                               and not %5$L::boolean%11$s) o on o.row_number = l.row_number
                group by 1, 2) x,
              unnest(array['valid', x.action]) as k (kind)

@@ -1,13 +1,17 @@
 -- The plan of an upload: what it would change, row by row, and whether production has changed since. plan-rows.sql computes the rows.
 
 -- Computes what an upload would change, row by row, as a table that promotion applies. Production is neither written nor
--- locked. Planning again deletes the earlier plan and withdraws its review.
+-- locked. Planning again deletes the earlier plan and withdraws its review. Where production has moved on since that plan, and the file would
+-- take it back, it asks first (conflicts.sql): p_on_conflict says whose values count (keep_theirs, use_mine), p_conflicts_seen for which
+-- question (the digest that came with it).
 create or replace function iu_core.fn_ingest_plan(
   p_upload_id uuid,
   p_gate_mode text default 'STRICT',
   p_threshold numeric default 0.9,
   p_planned_by text default null,
-  p_repeated_keys text default null
+  p_repeated_keys text default null,
+  p_on_conflict text default null,
+  p_conflicts_seen text default null
 ) returns iu_core.ingest_plan
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -40,6 +44,7 @@ declare
   v_at timestamptz;
   v_steps jsonb := '[]';
   v_inner jsonb;
+  v_looked constant pg_snapshot := pg_current_snapshot();
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -51,10 +56,20 @@ begin
   if p_threshold is null or p_threshold not between 0 and 1 then
     raise exception using errcode = 'SD001', message = 'The threshold is a share of valid lines from 0 to 1';
   end if;
+  if p_on_conflict not in ('keep_theirs', 'use_mine', 'list') then
+    raise exception using errcode = 'SD001', message = format('Whose values count is keep_theirs or use_mine, not %L', p_on_conflict);
+  end if;
+  if p_on_conflict = 'use_mine' and iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage') = 'agent' then
+    raise exception using
+      errcode = 'SD202',
+      message = 'An agent cannot take back what somebody changed: a person says that the values of the file count',
+      detail = json_build_object('actor', iu_core.fn_actor(), 'role', 'agent', 'right', 'stage')::text;
+  end if;
   perform iu_core.fn_ingest_repeated_keys_check(p_repeated_keys);
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
   v_dataset := iu_core.fn_ingest_require_same_dataset(u);
   perform iu_core.fn_ingest_require_tables(v_dataset);
+  perform iu_core.fn_ingest_base_load(u, v_dataset.definition);
   perform iu_core.fn_ingest_plan_delete(u);
   v_at := clock_timestamp();
   if p_repeated_keys <> iu_core.fn_ingest_repeated_keys(u, v_dataset.definition) then
@@ -95,17 +110,23 @@ begin
     end;
   end loop;
   v_steps := v_steps || v_inner;
+  v_at := clock_timestamp();
+  perform iu_core.fn_ingest_conflicts_find(u, v_dataset.definition, p_on_conflict);
+  v_steps := v_steps || iu_core.fn_ingest_step('conflicts', v_at);
   v_notes := iu_core.fn_ingest_plan_notes(v_dataset.definition, u.reading -> 'layout');
   perform iu_core.fn_ingest_plan_left_out(u, v_dataset.definition, p_gate_mode);
   v_at := clock_timestamp();
-  v_snapshot := iu_core.fn_ingest_snapshot_plan(u, v_dataset.definition, p_gate_mode);
+  v_snapshot := iu_core.fn_ingest_snapshot_plan(u, v_dataset.definition, p_gate_mode, p_on_conflict);
   if v_snapshot is not null then
     v_steps := v_steps || iu_core.fn_ingest_step('deletes', v_at);
   end if;
+  v_notes := nullif(coalesce(v_notes, '[]')
+    || iu_core.fn_ingest_conflicts_settle(u, v_dataset.definition, p_on_conflict, p_conflicts_seen, v_actor.actor, v_actor.via), '[]');
   v_at := clock_timestamp();
   v_totals := iu_core.fn_ingest_plan_totals(u.upload_id);
   v_parts := iu_core.fn_ingest_control_parts(u, v_dataset.definition, true,
-    (v_totals -> (u.reading -> 'layout' ->> 'leaf')) - 'insert' - 'skipped' = '{}');
+    (v_totals -> (u.reading -> 'layout' ->> 'leaf')) - 'insert' - 'skipped' = '{}' and not exists (select from pg_temp.ingest_conflict_cell));
+  v_parts := v_parts || iu_core.fn_ingest_conflict_control_parts(u, v_dataset.definition);
   v_control := iu_core.fn_ingest_control_sum(v_parts, v_dataset.definition, u.reading -> 'layout', true);
   v_steps := v_steps || iu_core.fn_ingest_step('totals', v_at);
   v_at := clock_timestamp();
@@ -144,6 +165,8 @@ begin
   update iu_core.ingest_plan set steps = iu_core.fn_ingest_steps_sum(v_steps) where upload_id = u.upload_id returning * into v_plan;
   perform iu_core.fn_ingest_store_lookups(u.upload_id);
   perform iu_core.fn_ingest_plan_store_hashes(u, v_dataset.definition);
+  perform iu_core.fn_ingest_base_delete(u.upload_id);
+  perform iu_core.fn_ingest_mark_seen(u.upload_id, v_looked, 0);
   update iu_core.ingest_upload set status = 'planned', error = null, control = v_control, own_totals = v_own_totals where upload_id = u.upload_id;
   perform iu_core.fn_event_emit('staging', 'ingestion_planned',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_planned_by,
@@ -152,7 +175,7 @@ begin
   return v_plan;
 end $$;
 
-grant execute on function iu_core.fn_ingest_plan(uuid, text, numeric, text, text)
+grant execute on function iu_core.fn_ingest_plan(uuid, text, numeric, text, text, text, text)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- A step of a plan or a check with the time since p_since. Internal.
@@ -764,7 +787,7 @@ end $$;
 
 -- The rows that changed since the plan was made, in the order of the plan: what the plan was made on (before), what it would write
 -- (planned), what is there now. No rows: the plan is not stale. Of a row that stays as it is the plan stores only a fingerprint; its before
--- and planned are the values of its line. Changes nothing.
+-- and planned are the values of its line. Changes nothing but what lists say of the plan (outdated.sql).
 -- conflict: same_cell (both changed a cell, to different values) · old_value (they changed a cell for which the file has the old value, so that
 -- the next plan takes it back) · deleted (there is no such row any more) · created (they inserted a row with this key) · to_delete (they
 -- changed a row that the plan deletes) · other_cells (they changed only what the file does not write, or to the same values: both can live).
@@ -802,6 +825,7 @@ declare
   v_total bigint;
   v_wanted jsonb;
   v_names record;
+  v_looked constant pg_snapshot := pg_current_snapshot();
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'read');
   if p_after !~ '^[0-9]{1,4}[.]-?[0-9]{1,9}$' then
@@ -833,6 +857,7 @@ begin
       perform iu_core.fn_ingest_snapshot_stale(p_upload_id, v_type);
     end if;
   end loop;
+  perform iu_core.fn_ingest_mark_compared(p_upload_id, v_looked, (select count(*) from pg_temp.ingest_stale));
   if not exists (select from pg_temp.ingest_stale) then
     return;
   end if;

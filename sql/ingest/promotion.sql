@@ -129,6 +129,7 @@ begin
   perform iu_core.fn_event_emit('staging', 'ingestion_complete',
     p_event_subject_ref => u.upload_id::text, p_canonical_address => 'client:' || u.client_id, p_workspace_id => u.workspace_id, p_actor => p_promoted_by,
     p_safe_payload => v_payload);
+  perform iu_core.fn_ingest_mark_plans(u);
   perform iu_core.fn_command_run_finish(v_run);
   return v_promotion;
 end $$;

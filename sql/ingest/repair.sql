@@ -53,6 +53,7 @@ begin
     end;
   end if;
   if replanned is distinct from 'lines' then
+    perform iu_core.fn_ingest_base_keep(u, v_dataset.definition, array(select r.row_number from jsonb_to_recordset(p_rows) as r (row_number integer)));
     perform iu_core.fn_ingest_plan_delete(u);
     perform iu_core.fn_ingest_repair_store(u, p_rows, v_actor.actor, v_actor.via);
     perform iu_core.fn_ingest_check_across_lines(u, v_dataset.definition);

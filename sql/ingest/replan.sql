@@ -49,10 +49,12 @@ begin
   select t.* into v_type from iu_core.fn_ingest_row_types(v_definition, v_layout) t where t.is_leaf;
 
   -- What these lines were in the plan: their part of the control totals, and of the entities.
-  drop table if exists pg_temp.ingest_replan_count, pg_temp.ingest_replan_block, pg_temp.ingest_replan_touched, pg_temp.ingest_replan_entity;
+  drop table if exists pg_temp.ingest_replan_count, pg_temp.ingest_replan_block, pg_temp.ingest_replan_touched, pg_temp.ingest_replan_entity,
+    pg_temp.ingest_replan_base;
   create temporary table ingest_replan_count (row_type text, action text, rows bigint) on commit drop;
   create temporary table ingest_replan_block (block bigint) on commit drop;
   create temporary table ingest_replan_touched (row_number integer primary key, before jsonb, after jsonb) on commit drop;
+  create temporary table ingest_replan_base (type_order smallint, row_number integer, action text, hash bytea) on commit drop;
   create temporary table ingest_replan_entity (row_type text, external_id text, known boolean, row_number integer) on commit drop;
   perform iu_core.fn_ingest_replan_count(u.upload_id, v_type.type_order, v_lines, -1);
   -- Lines that were added to another are planned as skipped when the lines are read.
@@ -72,6 +74,7 @@ begin
   insert into pg_temp.ingest_replan_touched (row_number, before)
   select s.row_number, s.normalized_payload from public.staging_rows s
    where s.upload_id = u.upload_id and s.row_type = v_type.row_type and s.row_number = any (array(select l.row_number from pg_temp.ingest_line l));
+  perform iu_core.fn_ingest_replan_base(u.upload_id, v_type.type_order, v_lines);
   delete from iu_core.ingest_plan_row where upload_id = u.upload_id and type_order = v_type.type_order and row_number = any (v_lines);
 
   perform iu_core.fn_ingest_repair_store(u, p_rows, v_actor.actor, v_actor.via);
@@ -102,6 +105,9 @@ begin
     raise exception using errcode = 'feature_not_supported', message = 'the plan refuses one of these lines';
   end if;
   perform iu_core.fn_ingest_plan_left_out(u, v_definition, v_plan.gate_mode, v_lines);
+  if iu_core.fn_ingest_replan_moved(u, v_definition) then
+    raise exception using errcode = 'feature_not_supported', message = 'somebody changed rows of these lines since the plan was made';
+  end if;
   perform iu_core.fn_ingest_replan_count(u.upload_id, v_type.type_order, v_lines, 1);
 
   v_totals := iu_core.fn_ingest_replan_totals(v_plan.totals);
@@ -139,6 +145,36 @@ begin
   return v_plan;
 end $$;
 
+-- Remembers what the plan saw of the rows that are planned again. Internal.
+create or replace function iu_core.fn_ingest_replan_base(p_upload_id uuid, p_type_order smallint, p_rows integer[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into pg_temp.ingest_replan_base
+  select p.type_order, p.row_number, p.action, p.before_hash
+    from iu_core.ingest_plan_row p
+   where p.upload_id = p_upload_id and p.type_order = p_type_order and p.row_number = any (p_rows) and p.action in ('insert', 'update', 'unchanged');
+end $$;
+
+-- Whether production moved under the rows that were planned again: then the whole plan works out what is in conflict. A line that got
+-- another key means another row. Internal.
+create or replace function iu_core.fn_ingest_replan_moved(p_upload iu_core.ingest_upload, p_definition jsonb) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select from pg_temp.ingest_replan_base b
+     cross join lateral (select * from iu_core.ingest_plan_row p
+                          where p.upload_id = p_upload.upload_id and p.type_order = b.type_order and p.row_number = b.row_number offset 0) n
+     where case b.action when 'insert' then n.action = 'update'
+                         else n.action = 'insert' or n.action = 'update' and b.hash is distinct from n.before_hash end
+       and not exists (select from pg_temp.ingest_replan_touched t, iu_core.fn_ingest_key_members(p_definition, p_upload.reading -> 'layout') k
+                        where n.row_type = p_upload.reading -> 'layout' ->> 'leaf' and t.row_number = b.row_number
+                          and t.before ->> k.member is distinct from t.after ->> k.member));
+end $$;
+
 -- The verdicts of these lines, in their order. Internal.
 create or replace function iu_core.fn_ingest_line_statuses(p_upload_id uuid, p_row_type text, p_lines integer[]) returns text[]
 language sql stable
@@ -174,6 +210,8 @@ begin
                 lateral (select iu_core.fn_ingest_plan_texts(r.written)) as c (columns)) <> p_plan.inserted_columns
         or p_plan.written not in ('{}', iu_core.fn_ingest_written_columns(v_definition, v_layout)) then
     return 'a table was changed since the plan was made';
+  elsif exists (select from iu_core.ingest_kept_cell where upload_id = p_upload.upload_id) then
+    return 'some cells keep what production holds';
   elsif p_plan.control_parts::text ~ '"(NaN|-?Infinity)"' then
     return 'a figure is not finite';
   end if;
@@ -554,6 +592,7 @@ begin
            where upload_id = p_upload.upload_id and row_type = p_type.row_type and row_number = any (v_numbers) offset 0) s
       on s.entity_external_id = r.external_id;
   perform iu_core.fn_ingest_replan_count(p_upload.upload_id, p_type.type_order, v_numbers, -1);
+  perform iu_core.fn_ingest_replan_base(p_upload.upload_id, p_type.type_order, v_numbers);
   delete from iu_core.ingest_plan_row where upload_id = p_upload.upload_id and type_order = p_type.type_order and row_number = any (v_numbers);
   delete from public.staging_rows where upload_id = p_upload.upload_id and row_type = p_type.row_type and row_number = any (v_numbers);
   delete from public.staging_id_resolution

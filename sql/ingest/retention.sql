@@ -135,6 +135,10 @@ begin
       p_safe_payload => jsonb_build_object('upload_id', u.upload_id, 'dataset', u.dataset, 'platform', u.platform));
     v_count := v_count + 1;
   end loop;
+  -- No plan is that old, or was made beside it.
+  delete from iu_core.ingest_plan_mark m
+   where m.marked_at < clock_timestamp() - interval '7 days'
+     and not exists (select from iu_core.ingest_upload p where p.upload_id = m.upload_id and p.status = 'planned');
   return v_count;
 end $$;
 

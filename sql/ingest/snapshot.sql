@@ -74,7 +74,9 @@ end $$;
 
 -- Plans the deletes of a snapshot, after all lines are planned. Returns what the reviewer must know of it, with the reason why
 -- the plan cannot be promoted, if there is one (`refusal`); NULL if the upload is no snapshot. Internal.
-create or replace function iu_core.fn_ingest_snapshot_plan(p_upload iu_core.ingest_upload, p_definition jsonb, p_gate_mode text) returns jsonb
+create or replace function iu_core.fn_ingest_snapshot_plan(
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_gate_mode text, p_on_conflict text
+) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -140,6 +142,7 @@ begin
       from %s and %s
   $sql$, v_order, v_rows, v_absent);
   get diagnostics v_gone = row_count;
+  v_gone := v_gone - iu_core.fn_ingest_conflict_deletes(p_upload, v_type, v_key, p_on_conflict);
   -- What is refused for its number is listed, not stored as a whole.
   if v_gone > 10000 then
     v_refusal := iu_core.fn_ingest_snapshot_limit_reason(v_type.target_name, v_gone, v_in_scope, v_limits);

@@ -358,6 +358,7 @@ begin
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
       'client_id', u.client_id, 'totals', v_summary.totals)
       || iu_core.fn_ingest_date_range(u, v_promotion.definition));
+  perform iu_core.fn_ingest_mark_plans(u);
   perform iu_core.fn_command_run_finish(v_run);
   return v_promotion;
 end $$;

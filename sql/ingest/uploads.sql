@@ -517,7 +517,12 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
          -- Checks over all lines and the steps of the plan, with the time that each took.
          u.check_steps || coalesce(p.steps, '[]') as steps, u.own_totals,
          -- Everybody who approved the plan, with the time.
-         iu_core.fn_change_approvers(u.upload_id) as approvers
+         iu_core.fn_change_approvers(u.upload_id) as approvers,
+         -- Whose values count where production had moved on, as somebody said, newest first.
+         (select coalesce(jsonb_agg(jsonb_build_object('answer', a.answer, 'cells', a.cells, 'rows', a.row_count, 'columns', a.columns,
+                                                       'answered_by', a.answered_by, 'answered_via', a.answered_via, 'answered_at', a.answered_at)
+                                    order by a.answer_id desc), '[]')
+            from (select * from iu_core.ingest_conflict_answer x where x.upload_id = u.upload_id order by x.answer_id desc limit 20) a) as conflict_answers
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

@@ -28,7 +28,7 @@ const TROUBLE_WORDS = {
   invalid_uploads: ['upload to repair', 'uploads to repair'],
   failed_uploads: ['failed upload', 'failed uploads'],
   expiring_records: ['record expires within a day', 'records expire within a day'],
-  stale_plans: ['stale plan', 'stale plans'],
+  stale_plans: ['outdated plan', 'outdated plans'],
   failed_promotions: ['failed promotion', 'failed promotions'],
   deviating_units: ['unit deviates from its kind', 'units deviate from their kind'],
   drifted_units: ['stale unit: its source changed', 'stale units: their source changed'],
@@ -172,16 +172,18 @@ const ROOM_QUERIES: Readonly<Record<RoomName, RoomQuery>> = {
           as o (oldest_at, oldest_id, oldest_name) on true`,
   },
   promotions: {
-    reads: ['iu_core.ingest_promotion', 'iu_core.ingest_promotion_failure'],
+    reads: ['iu_core.ingest_promotion', 'iu_core.ingest_promotion_failure', 'iu_core.ingest_plan_mark'],
     sql: `
       select ${counted('iu_core.ingest_promotion where undone_at is null and undo_until > now()')} as count,
              ${counted(`iu_core.change where status = 'approved'`)} as waiting, 0 as running, o.*,
              ${series(DAY, `iu_core.ingest_promotion ${byTime('promoted_at')}`)},
-             (select jsonb_build_object('stale_plans', count(*) filter (where f.code = 'plan_stale'),
+             (with u as materialized (select upload_id from ${OPEN_UPLOADS} and status = 'planned' limit ${MAX_COUNTED})
+              select jsonb_build_object('stale_plans', count(*) filter (where f.code = 'plan_stale' or d.outdated = 'outdated'),
                                         'failed_promotions', count(*) filter (where f.code <> 'plan_stale'))
-                from (select upload_id from ${OPEN_UPLOADS} and status = 'planned' limit ${MAX_COUNTED}) as u
+                from u
                 join iu_core.ingest_plan p on p.upload_id = u.upload_id
-                join lateral (select x.error ->> 'code' as code from iu_core.ingest_promotion_failure x
+                left join iu_core.fn_ingest_outdated(array(select u.upload_id from u)) as d on d.upload_id = u.upload_id
+                left join lateral (select x.error ->> 'code' as code from iu_core.ingest_promotion_failure x
                                where x.upload_id = u.upload_id and x.plan_digest = p.digest
                                order by x.failure_id desc limit 1) as f on true) as trouble
         from (select) as one

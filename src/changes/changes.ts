@@ -48,7 +48,9 @@ async function groupsOf(db: Queryable, { reviewer }: ChangeFilter): Promise<stri
 /** Newest first, as far as the caller may see. */
 export async function listChanges(db: Queryable, filter: ChangeFilter): Promise<ChangeSummary[]> {
   const { rows } = await db.query<ChangeSummary>(
-    `select ${columnsOf(ChangeSummary)} from iu_core.v_change
+    // Once for the page, see listUploads.
+    `with page as materialized (
+     select ${columnsOf(ChangeSummary, { as: { outdated: 'null::text' } })} from iu_core.v_change
       where ($1::uuid is null or workspace_id = $1) and ($2::text[] is null or status = any ($2))
         and ($3::text is null or kind = $3)
         and ($4::text is null or author = case $4 when 'me' then iu_core.fn_actor() else $4 end)
@@ -57,7 +59,12 @@ export async function listChanges(db: Queryable, filter: ChangeFilter): Promise<
                                                    ${await groupsOf(db, filter)}))
         and ($6::text is null or labels @> array[$6]) and ($7::text is null or dataset = $7)
         and ($8::uuid is null or change_id < $8)
-      order by change_id desc limit $9`,
+      order by change_id desc limit $9
+     )
+     select ${columnsOf(ChangeSummary, { from: 'page', as: { outdated: 'o.outdated' } })}
+       from page left join iu_core.fn_ingest_outdated(array(select page.subject_id from page where page.kind = 'upload')) o
+         on o.upload_id = page.subject_id
+      order by page.change_id desc`,
     [
       filter.workspaceId ?? null,
       filter.status ?? null,
@@ -79,7 +86,7 @@ export async function requireChange(db: Queryable, given: string, workspaceId?: 
   if (number === undefined && !UUID.test(given))
     throw new StagedoorError('change_not_found', { change: given })
   const { rows } = await db.query<Change>(
-    `select ${columnsOf(Change)} from iu_core.v_change where ${number === undefined ? BY_ID : BY_NUMBER}`,
+    `select ${columnsOf(Change, { as: { outdated: OUTDATED } })} from iu_core.v_change where ${number === undefined ? BY_ID : BY_NUMBER}`,
     number === undefined ? [given] : [number, workspaceId ?? null],
   )
   if (rows.length > 1) throw new StagedoorError('change_ambiguous', { number: number! })
@@ -87,6 +94,7 @@ export async function requireChange(db: Queryable, given: string, workspaceId?: 
   return rows[0]
 }
 
+const OUTDATED = '(select o.outdated from iu_core.fn_ingest_outdated(array[v_change.subject_id]) o)'
 const BY_NUMBER = 'number = $1 and ($2::uuid is null or workspace_id = $2)'
 const BY_ID = `change_id = $1 or subject_id = $1
   or subject_id = (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = $1)`

@@ -65,6 +65,12 @@ export const ChangeSummary = shape('ChangeSummary', {
   created_at: Timestamp,
   updated_at: Timestamp,
   closed_at: TimestampOrNull,
+  outdated: nullable(
+    Type.Enum(['outdated', 'maybe_outdated'], {
+      description:
+        'of the plan of an upload. outdated: production has moved under its rows; maybe_outdated: its tables were written since, and nobody has compared the rows; null: nothing is known of it',
+    }),
+  ),
 })
 export type ChangeSummary = Row<typeof ChangeSummary>
 

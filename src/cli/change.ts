@@ -40,6 +40,7 @@ import { changeId, commentId } from './ids.ts'
 import { type MemberNames, type Session, workspaceIfNamed } from './session.ts'
 import { type Column, nextPage, type Output, painter } from './terminal.ts'
 import { printable, printableLine, prose } from './text.ts'
+import { outdatedText, paintOutdated } from './upload-show.ts'
 
 /** The exit code for drift, as `stagedoor doctor` has it. */
 const DRIFT = 7
@@ -133,6 +134,7 @@ const statusOf = ({ status }: Pick<Change, 'status'>) => status.replaceAll('_', 
 const columns = (names: MemberNames): Column<ChangeSummary>[] => [
   { title: 'change', value: ({ number }) => `#${number}` },
   { title: 'status', value: statusOf, paint: paintStatus },
+  { title: 'plan', value: ({ outdated }) => outdatedText(outdated), paint: paintOutdated },
   { title: 'kind', value: ({ kind }) => kind, dim: true },
   { title: 'title', value: ({ title }) => title, shrinkTo: 10 },
   { title: 'by', value: ({ author }) => names(author), shrinkTo: 8 },
@@ -184,6 +186,7 @@ function printChange(output: Output, change: Change, names: MemberNames): void {
       ],
       ['labels', labels.join(', ')],
       ['dataset', change.dataset],
+      ['plan', outdatedText(change.outdated)],
       ['digest', change.digest],
       [change.kind, change.subject_id],
     ],

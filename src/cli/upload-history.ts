@@ -3,7 +3,7 @@ import pc from 'picocolors'
 import { readChecks, type UploadCheck } from '../ingest/checks.ts'
 import { listUploadHistory, type UploadHistoryEntry } from '../ingest/history.ts'
 import { requireUpload } from '../ingest/uploads.ts'
-import { formatCount } from './format.ts'
+import { formatCount, plural } from './format.ts'
 import { printOwnTotals } from './own-totals.ts'
 import type { MemberNames } from './session.ts'
 import { type Column, nextPage } from './terminal.ts'
@@ -90,6 +90,8 @@ function factText({ line, column, from, to, text, detail, what }: UploadHistoryE
     column !== null &&
       `${printableLine(column)}: ${printableLine(from ?? '(empty)')} → ${printableLine(to ?? '(empty)')}`,
     verdict,
+    what === 'conflicts_answered' &&
+      `${String(detail.answer).replace('_', ' ')}: ${plural(Number(detail.cells), 'value')} in ${plural(Number(detail.row_count), 'row')}`,
     rows &&
       Object.entries(rows)
         .map(([action, count]) => `${count} ${action}`)

@@ -8,6 +8,7 @@ import {
   listPlanRows,
   listStaleRows,
   PLAN_ACTIONS,
+  type PlanRequest,
   type PlanRow,
   planRequestOf,
   planUpload,
@@ -20,6 +21,7 @@ import { argumentInvalid } from './arguments.ts'
 import type { Session, SessionOptions } from './session.ts'
 import { commandLine, type Output } from './terminal.ts'
 import { printableLine, screenWidth, truncateLine, wrapText } from './text.ts'
+import { answerOf, ON_CONFLICT, planOrAsk } from './upload-conflicts.ts'
 import {
   dependentsText,
   loadUploadView,
@@ -76,6 +78,11 @@ export const planCommand = () =>
     .option(...REPEATED)
     .option(...MAX_DELETED)
     .option(...ALLOW_SHORT_FILE)
+    .option(...ON_CONFLICT)
+    .option(
+      '--conflicts-digest <digest>',
+      'with --on-conflict: of the conflicts that you saw (`upload conflicts --json`); if there are others by now, nothing is planned',
+    )
     .option('--again', 'plan it once more, though there is a plan; it must then be submitted once more')
     .option(
       '--submit',
@@ -121,23 +128,29 @@ export const planCommand = () =>
         const found = await transaction((client) => listStaleRows(client, id, { limit, after, conflicts }))
         return output.result(found, () => printStale(output, id, found))
       }
-      const isNew = await transaction(async (client) => {
-        const upload = await requireUpload(client, id)
-        // A plan that is there may be in review: another one is made only where an option asks for it.
-        const given = [onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile]
-        const isAsked = again || options.submit || given.some((option) => option !== undefined)
-        if (!isAsked && upload.status !== 'staged') return false
-        const before = planRequestOf(upload)
-        const plan = await planUpload(client, id, {
-          onInvalid: onInvalid ?? before.onInvalid,
-          threshold: threshold ?? before.threshold,
-          repeatedKeys,
-          maxDeleted,
-          allowShortFile,
+      const onConflict = answerOf(options.onConflict)
+      const makePlan = (answer: Pick<PlanRequest, 'onConflict' | 'conflictsDigest'>) =>
+        transaction(async (client) => {
+          const upload = await requireUpload(client, id)
+          // A plan that is there may be in review: another one is made only where an option asks for it.
+          const given = [onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile, onConflict]
+          const isAsked = again || options.submit || given.some((option) => option !== undefined)
+          if (!isAsked && upload.status !== 'staged') return false
+          const before = planRequestOf(upload)
+          const plan = await planUpload(client, id, {
+            onInvalid: onInvalid ?? before.onInvalid,
+            threshold: threshold ?? before.threshold,
+            repeatedKeys,
+            maxDeleted,
+            allowShortFile,
+            onConflict,
+            conflictsDigest: options.conflictsDigest,
+            ...answer,
+          })
+          if (options.submit && canBeSubmitted(plan)) await submitPlan(client, id, plan.digest)
+          return true
         })
-        if (options.submit && canBeSubmitted(plan)) await submitPlan(client, id, plan.digest)
-        return true
-      })
+      const isNew = await (onConflict === undefined ? planOrAsk(session, id, makePlan) : makePlan({}))
       const view = await loadUploadView(session, id)
       const { upload } = view
       const isRefused = isNew && upload.plan_refusal !== null && upload.run_mode !== 'FULL_DRY_RUN'
@@ -170,7 +183,7 @@ function printStale(
 
 const CONFLICT_WORDS: Readonly<Record<string, string>> = {
   same_cell: 'changed in the same cell',
-  old_value: 'for which the file has the old value: the next plan takes their change back',
+  old_value: 'for which the file has the old value: the next plan asks before it takes their change back',
   deleted: 'deleted there',
   created: 'created there',
   to_delete: 'to delete, and changed there',

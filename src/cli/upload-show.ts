@@ -11,6 +11,7 @@ import {
   requireUpload,
   type Snapshot,
   type Totals,
+  UPLOAD_PROBLEMS,
   UPLOAD_STATUSES,
   type Upload,
 } from '../ingest/uploads.ts'
@@ -39,6 +40,11 @@ export const listCommand = () =>
     .workspace('only these')
     .option('--status <status...>', 'only these', UPLOAD_STATUSES)
     .option('--waiting', 'only those that await review')
+    .option(
+      '--problem <problem>',
+      'only those whose plan is refused for invalid lines, whose promotion failed, or whose plan is or may be outdated',
+      UPLOAD_PROBLEMS,
+    )
     .limit()
     .option('--after <id>', 'the page after this upload', uploadId)
     .actor({ backEndRole: 'service_role' })
@@ -59,9 +65,13 @@ const paintUploadStatus = painter({
   red: ['refused', 'rejected', 'failed', 'promotion failed'],
 })
 
+export const outdatedText = (outdated: Upload['outdated']) => outdated?.replace('_', ' ') ?? ''
+export const paintOutdated = painter({ red: ['outdated'], yellow: ['maybe outdated'] })
+
 const UPLOAD_COLUMNS: Column<Upload>[] = [
   { title: 'id', value: ({ upload_id }) => upload_id },
   { title: 'status', value: statusOf, paint: paintUploadStatus },
+  { title: 'plan', value: ({ outdated }) => outdatedText(outdated), paint: paintOutdated },
   { title: 'file', value: ({ file_name }) => file_name, shrinkTo: 10 },
   {
     title: 'lines',
@@ -283,7 +293,12 @@ function planStep(upload: Upload, names: MemberNames): Step {
     return ['done', 'Plan', 'a dry run, which is never promoted']
   if (upload.plan_refusal !== null) return ['wrong', 'Plan', upload.plan_refusal]
   const mode = upload.gate_mode === 'LENIENT' ? ', wrong lines are left out' : ''
-  return ['done', 'Plan', upload.planned_by ? `by ${names(upload.planned_by)}${mode}` : mode.slice(2)]
+  const plan = upload.planned_by ? `by ${names(upload.planned_by)}${mode}` : mode.slice(2)
+  if (upload.outdated === 'outdated')
+    return ['wrong', 'Plan', joinWords([plan, 'outdated: production has moved on since'])]
+  if (upload.outdated === 'maybe_outdated')
+    return ['now', 'Plan', joinWords([plan, 'maybe outdated: its tables were written since'])]
+  return ['done', 'Plan', plan]
 }
 
 function approvalStep(upload: Upload, names: MemberNames): Step {
@@ -619,6 +634,12 @@ export function uploadNextSteps({ upload, external }: UploadView, actor: UploadA
   }
 
   function afterPlan(): NextStep[] {
+    const stale = read('See what somebody changed since it was planned', 'plan', ' --stale')
+    if (upload.outdated === 'outdated') return [stale, change('Plan it again', 'plan', ' --again')]
+    return upload.outdated ? [stale, ...decisions()] : decisions()
+  }
+
+  function decisions(): NextStep[] {
     switch (upload.review_status) {
       case 'not_submitted':
         return [changes, change('Submit it for approval', 'submit')]

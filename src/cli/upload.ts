@@ -22,6 +22,7 @@ import { createIngestProgress } from './progress.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { canAsk, confirm, type Output } from './terminal.ts'
 import { printableLine } from './text.ts'
+import { conflictsCommand } from './upload-conflicts.ts'
 import { checksCommand, historyCommand } from './upload-history.ts'
 import { planCommand, planRowLines } from './upload-plan.ts'
 import { exportCommand, problemsCommand, repairCommand, rowsCommand } from './upload-problems.ts'
@@ -51,6 +52,7 @@ export const uploadCommand = () =>
       exportCommand(),
       repairCommand(),
       planCommand(),
+      conflictsCommand(),
       riskCommand(),
       checksCommand(),
       distributionCommand(),

@@ -14,9 +14,11 @@ import { admitFile, type PipelineDeps, promotePlan } from '../ingest/pipeline.ts
 import {
   approvePlan,
   canBeSubmitted,
+  listConflicts,
   listPlanRows,
   listStaleRows,
   planDistribution,
+  planRequestOf,
   planSince,
   planUpload,
   rejectPlan,
@@ -32,12 +34,14 @@ import {
   LedgerRow,
   LeftOutLine,
   LineageEntry,
+  ON_INVALID,
   PLAN_ACTIONS,
+  PlanConflicts,
   PlanRow,
   PlanSince,
   ProblemKind,
-  planOptions,
   RepairOutcome,
+  replanOptions,
   StagedRow,
   StaleRow,
   UndoPlan,
@@ -108,7 +112,8 @@ function readRoutes(api: Routes): void {
       waiting: Type.Optional(Type.Boolean({ description: 'only those that wait for a decision' })),
       problem: Type.Optional(
         Type.Enum([...UPLOAD_PROBLEMS], {
-          description: 'only planned ones with invalid lines, or whose promotion failed',
+          description:
+            'only planned ones with invalid lines, whose promotion failed, or whose plan is or may be outdated',
         }),
       ),
       limit: Limit,
@@ -242,9 +247,9 @@ function planRoutes(api: Routes): void {
     operationId: 'planUpload',
     summary: 'Plan what an upload would change; replaces an earlier plan',
     description:
-      'With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.',
+      'With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again. Where production has moved on since the last plan and the file would take that back, it answers 409 `plan_conflicts` until `on_conflict` says whose values count.',
     body: {
-      ...planOptions,
+      ...replanOptions,
       submit: Type.Optional(Type.Boolean({ description: 'also submit it for review; default false' })),
     },
     example: { on_invalid: 'skip', threshold: 0.95 },
@@ -257,6 +262,8 @@ function planRoutes(api: Routes): void {
           repeatedKeys: request.body.repeated_keys,
           maxDeleted: request.body.max_deleted,
           allowShortFile: request.body.allow_short_file,
+          onConflict: request.body.on_conflict,
+          conflictsDigest: request.body.conflicts_digest,
         })
         if (request.body.submit && canBeSubmitted(plan)) await submitPlan(client, id, plan.digest)
       }),
@@ -363,6 +370,29 @@ function planRoutes(api: Routes): void {
         const reason = 'a plan cannot be compared with its tables with a token that can only read'
         if (status === 'planned') refuseReadOnly(request, reason)
         return listStaleRows(db, upload_id, request.query)
+      }),
+  })
+
+  api.get('/:id/plan/conflicts', {
+    operationId: 'listPlanConflicts',
+    summary:
+      'What planning again would ask: rows and cells in which production has moved on since the last plan, and the file says otherwise',
+    description:
+      'The plan is made and thrown away, so nothing changes. Give `digest` as `conflicts_digest` with the answer: then it counts for exactly these.',
+    query: {
+      on_invalid: Type.Optional(Type.Enum([...ON_INVALID], { description: 'as of the plan to be made' })),
+      limit: RowLimit,
+      after: RowPlace,
+    },
+    answer: PlanConflicts,
+    problems: [403, 404, 409],
+    raw: true,
+    handle: (request) =>
+      ofUpload(request, (db, { upload_id, ...upload }) => {
+        refuseReadOnly(request, 'a plan cannot be made with a token that can only read')
+        const { on_invalid: onInvalid, ...page } = request.query
+        const before = planRequestOf(upload)
+        return listConflicts(db, upload_id, { ...before, onInvalid: onInvalid ?? before.onInvalid, ...page })
       }),
   })
 

@@ -71,7 +71,7 @@ const CHECKS: readonly Check[] = [
   { check: 'lookups', title: 'Lookups in other tables', rules: /^lookup[.]/, steps: ['lookups'] },
   { check: 'keys', title: 'Repeated keys', rules: /^key[.]/, steps: ['keys_and_types'] },
   { check: 'parents', title: 'Parents are known', rules: /^(id|entity)[.]/, steps: ['parents'] },
-  { check: 'compare', title: 'Comparison with production', rules: /^$/, steps: ['compare'] },
+  { check: 'compare', title: 'Comparison with production', rules: /^$/, steps: ['compare', 'conflicts'] },
   { check: 'references', title: 'Foreign keys', rules: /^reference[.]/, steps: ['references'] },
   { check: 'deletes', title: 'Rows to delete', rules: /^$/, steps: ['deletes'] },
   { check: 'totals', title: 'Control totals', rules: /^$/, steps: ['totals'] },

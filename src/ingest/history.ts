@@ -21,7 +21,7 @@ export const UploadHistoryEntry = shape('UploadHistoryEntry', {
   via: TextOrNull,
   what: Type.String({
     description:
-      'uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undo_requested, undo_declined, undone, discarded',
+      'uploaded, read, failed, corrected, left_out, taken_in, planned, conflicts_answered, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undo_requested, undo_declined, undone, discarded',
   }),
   line: IntegerOrNull,
   column: Type.Union([Type.String(), Type.Null()], {
@@ -86,6 +86,10 @@ export async function listUploadHistory(
               jsonb_build_object('digest', r.metadata -> 'plan_digest')
          from iu_core.ingest_submission s join iu_core.iu_staging_record r using (staging_record_id)
         where s.upload_id = $1 and r.rejected_at is not null and r.rejected_reason <> 'the plan was replaced'
+       union all
+       select a.answered_at, 'k' || lpad(a.answer_id::text, 20, '0'), a.answered_by, a.answered_via, 'conflicts_answered', null, null, null, null, null,
+              jsonb_build_object('answer', a.answer, 'cells', a.cells, 'row_count', a.row_count, 'columns', a.columns)
+         from iu_core.ingest_conflict_answer a where a.upload_id = $1
        union all
        select f.failed_at, 'f' || f.failure_id, f.tried_by, f.tried_via, 'promotion_failed', null, null, null, null,
               concat_ws(' ', f.error ->> 'message', f.error ->> 'hint'), jsonb_build_object('digest', f.plan_digest)

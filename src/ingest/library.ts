@@ -84,6 +84,11 @@ export interface Ingest {
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   /** The rows of a plan that somebody changed since it was made. */
   staleRows(upload: string, page?: plans.StalePage): Promise<plans.StaleRows>
+  /** What planning again would ask: cells in which production has moved on since the last plan, and the file says otherwise. */
+  conflicts(
+    upload: string,
+    page?: Pick<plans.StalePage, 'limit' | 'after'> & Pick<plans.PlanRequest, 'onInvalid' | 'threshold'>,
+  ): Promise<plans.PlanConflicts>
   /** What differs between the plan and an earlier one that was approved, in rows. */
   planSince(upload: string, digest: string): Promise<plans.PlanSince>
   /** What each check found, and the time that it took. */
@@ -192,6 +197,7 @@ export function ingestLibrary({
     risk: (id) => service((client) => readRisk(client, id)),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
+    conflicts: (id, page) => service((client) => plans.listConflicts(client, id, page)),
     planSince: (id, digest) => service((client) => plans.planSince(client, id, digest)),
     checks: (id) => service((client) => readChecks(client, id)),
     history: (id, page = {}) => service((client) => listUploadHistory(client, id, { limit: 200, ...page })),

@@ -3,10 +3,12 @@ import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
 import {
+  type CONFLICT_ANSWERS,
   type Distribution,
   type ON_INVALID,
   type PLAN_ACTIONS,
   Plan,
+  type PlanConflicts,
   type PlanRow,
   type PlanSince,
   type StaleRow,
@@ -14,9 +16,10 @@ import {
 } from './shapes.ts'
 import { describeFailure, type GateMode } from './uploads.ts'
 
-export type { Plan, PlanRow, PlanSince, StaleRow } from './shapes.ts'
+export type { ConflictRow, Plan, PlanConflicts, PlanRow, PlanSince, StaleRow } from './shapes.ts'
 
-export { ON_INVALID, PLAN_ACTIONS } from './shapes.ts'
+export { CONFLICT_ANSWERS, ON_INVALID, PLAN_ACTIONS } from './shapes.ts'
+export type OnConflict = (typeof CONFLICT_ANSWERS)[number]
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
 export type OnInvalid = (typeof ON_INVALID)[number]
@@ -33,6 +36,10 @@ export interface PlanRequest {
   readonly maxDeleted?: number | undefined
   /** Of a snapshot: it is complete, although it is far shorter than the last ones; default: as before. */
   readonly allowShortFile?: boolean | undefined
+  /** Whose values count where production has moved on since the last plan; without it, such a plan is refused (plan_conflicts). */
+  readonly onConflict?: OnConflict | undefined
+  /** Of the conflicts that were seen (listConflicts): if there are others by now, it is refused again. */
+  readonly conflictsDigest?: string | undefined
 }
 
 /** In the database's words: the one place that translates. */
@@ -74,16 +81,46 @@ export async function planUpload(db: Queryable, upload: string, request: PlanReq
       request.plannedBy ?? null,
     ])
   const { rows } = await db.query<Plan>(
-    `select ${PLAN_COLUMNS} from iu_core.fn_ingest_plan($1, $2, coalesce($3, 0.9), $4, $5)`,
+    `select ${PLAN_COLUMNS} from iu_core.fn_ingest_plan($1, $2, coalesce($3, 0.9), $4, $5, $6, $7)`,
     [
       upload,
       GATE_MODE_OF[request.onInvalid ?? 'refuse'],
       request.threshold ?? null,
       request.plannedBy ?? null,
       request.repeatedKeys ?? null,
+      request.onConflict ?? null,
+      request.conflictsDigest ?? null,
     ],
   )
   return rows[0]!
+}
+
+/** What planning an upload again would ask, in the order of the plan: base (what the last plan saw), theirs (production), mine (the file). */
+export async function listConflicts(
+  db: Queryable,
+  upload: string,
+  {
+    onInvalid,
+    threshold,
+    limit = 200,
+    after,
+  }: Pick<PlanRequest, 'onInvalid' | 'threshold'> & Omit<StalePage, 'conflicts'> = {},
+): Promise<PlanConflicts> {
+  const { rows } = await db.query<
+    Omit<PlanConflicts, 'next' | 'total' | 'cells'> & { total: string; cells: string }
+  >(
+    'select items, total::text, cells::text, columns, digest from iu_core.fn_ingest_plan_conflicts($1, $2, coalesce($3, 0.9), $4, $5)',
+    [upload, GATE_MODE_OF[onInvalid ?? 'refuse'], threshold ?? null, limit, after ?? null],
+  )
+  const { total, cells, ...found } = rows[0]!
+  const { items } = found
+  const last = items.length === limit ? items.at(-1) : undefined
+  return {
+    ...found,
+    total: Number(total),
+    cells: Number(cells),
+    next: last === undefined ? null : `${last.type_order}.${last.line}`,
+  }
 }
 
 /** Keeps with a staged upload why it has no plan. `db` must act as service_role. */

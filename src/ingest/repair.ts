@@ -2,7 +2,7 @@
 
 import { whoAmI } from '../access/members.ts'
 import { requireStaging } from '../gates/gates.ts'
-import { StagedoorError } from '../kernel/errors.ts'
+import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 import type { Client, Pool, Queryable } from '../kernel/postgres/connection.ts'
 import type { Row } from '../kernel/schema.ts'
 import { compileSelect } from './datasets/compile.ts'
@@ -10,7 +10,7 @@ import type { Dataset, Problem } from './datasets/dataset.ts'
 import { type KnownDataset, requireDataset } from './datasets/registry.ts'
 import { queryPrepared } from './duckdb.ts'
 import { backEndActor, type IngestActor } from './pipeline.ts'
-import { planRequestOf, planUpload } from './plan.ts'
+import { planRequestOf, planUpload, recordPlanFailure } from './plan.ts'
 import { rawKeys, rowsSource, rowsText } from './readers/chunks.ts'
 import type { RepairOutcome } from './shapes.ts'
 import { applyCustomRule } from './stage.ts'
@@ -85,9 +85,26 @@ export async function repairUpload(
     const repaired = await repairLines(client, repair)
     return { upload, result: planned ? { ...result, ...repaired } : result }
   })
-  if (result.replanned === 'whole')
+  return result.replanned === 'whole' ? planAgain(pool, actor, upload, result) : result
+}
+
+/** The corrections are stored. If production has moved on, somebody says first whose values count: the upload says so, and has no plan. */
+async function planAgain(
+  pool: Pool,
+  actor: IngestActor,
+  upload: Upload,
+  result: RepairResult,
+): Promise<RepairResult> {
+  const id = upload.upload_id
+  try {
     await actor.transaction((client) => planUpload(client, id, planRequestOf(upload)))
-  return result
+    return result
+  } catch (thrown) {
+    const error = asStagedoorError(thrown)
+    if (error?.code !== 'plan_conflicts') throw thrown
+    await backEndActor(pool).transaction((client) => recordPlanFailure(client, id, thrown))
+    return { ...result, replanned: null, reason: error.message }
+  }
 }
 
 async function findCorrections(

@@ -72,6 +72,24 @@ export const planOptions = {
     }),
   ),
 }
+export const CONFLICT_ANSWERS = ['keep_theirs', 'use_mine'] as const
+/** How somebody asks for another plan. */
+export const replanOptions = {
+  ...planOptions,
+  on_conflict: Type.Optional(
+    Type.Enum([...CONFLICT_ANSWERS], {
+      description:
+        'whose values count where production has moved on since the last plan and the file says otherwise; without it, such a plan is refused (plan_conflicts)',
+    }),
+  ),
+  conflicts_digest: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description:
+        'of the conflicts that you saw: if there are others by now, it is refused again and nothing is planned',
+    }),
+  ),
+}
 const PlanAction = Type.Enum([...PLAN_ACTIONS])
 const Line = Type.Integer({
   description: 'the line of the file; negative: a row that the file lacks and that is deleted',
@@ -289,6 +307,33 @@ export const PromotionFailure = shape(
 )
 export type PromotionFailure = Row<typeof PromotionFailure>
 
+const ConflictCount = shape('ConflictCount', {
+  table: Text,
+  column: Type.Optional(Type.String({ description: 'not there: whole rows' })),
+  kind: Type.Enum(['changed', 'created', 'deleted', 'to_delete']),
+  cells: Type.Integer(),
+})
+export const ConflictAnswer = shape('ConflictAnswer', {
+  answer: Type.Enum([...CONFLICT_ANSWERS]),
+  cells: Type.Integer(),
+  rows: Type.Integer(),
+  columns: Type.Array(ConflictCount),
+  answered_by: Text,
+  answered_via: TextOrNull,
+  answered_at: Type.String({ format: 'date-time' }),
+})
+export type ConflictAnswer = Row<typeof ConflictAnswer>
+
+/** Nothing says that a plan is up to date: others may write the tables, too. */
+export const OUTDATED = ['outdated', 'maybe_outdated'] as const
+export type Outdated = (typeof OUTDATED)[number]
+export const OutdatedOrNull = nullable(
+  Type.Enum([...OUTDATED], {
+    description:
+      'outdated: production has moved under rows of the plan; maybe_outdated: its tables were written since, and nobody has compared the rows; null: nothing is known of it',
+  }),
+)
+
 export const Upload = shape('Upload', {
   upload_id: Uuid,
   workspace_id: Uuid,
@@ -360,6 +405,10 @@ export const Upload = shape('Upload', {
   steps: Type.Array(shape('TimedStep', { step: Text, ms: Type.Number() }), {
     description: 'checks over all lines and steps of the plan, with the time that each took in the database',
   }),
+  conflict_answers: Type.Array(ConflictAnswer, {
+    description: 'whose values count where production had moved on, newest first, at most twenty',
+  }),
+  outdated: OutdatedOrNull,
 })
 export type Upload = Row<typeof Upload>
 
@@ -539,6 +588,36 @@ export const StaleRow = shape('StaleRow', {
   ),
 })
 export type StaleRow = Row<typeof StaleRow>
+
+export const ConflictRow = shape('ConflictRow', {
+  type_order: Type.Integer(),
+  table: Text,
+  row_type: Text,
+  line: Line,
+  kind: Type.Enum(['changed', 'created', 'deleted', 'to_delete'], {
+    description:
+      'changed: they changed cells; created: they inserted a row that the last plan inserts; deleted: they deleted a row that would be inserted again; to_delete: they changed or inserted a row that would be deleted',
+  }),
+  key: Image,
+  label: nullable(Image),
+  cells: Type.Array(
+    Type.Object({ column: Text, base: Type.Unknown(), theirs: Type.Unknown(), mine: Type.Unknown() }),
+    { description: 'base: what the last plan saw; empty: the whole row is in question' },
+  ),
+  base: nullable(Image),
+  theirs: nullable(Image),
+})
+export type ConflictRow = Row<typeof ConflictRow>
+
+export const PlanConflicts = shape('PlanConflicts', {
+  items: Type.Array(ConflictRow),
+  total: Type.Integer({ description: 'rows in all; 0: planning again takes nothing back' }),
+  cells: Type.Integer(),
+  columns: Type.Array(ConflictCount),
+  digest: Digest,
+  next: nullable(Type.String({ description: 'of the page after this one' })),
+})
+export type PlanConflicts = Row<typeof PlanConflicts>
 
 /** In rows. */
 export const PlanSince = shape('PlanSince', {
@@ -922,7 +1001,9 @@ export const RepairOutcome = shape('RepairOutcome', {
         'lines: only what these lines touch was planned again; whole: everything was; null: nothing',
     }),
   ),
-  reason: nullable(Type.String({ description: 'why everything was planned again' })),
+  reason: nullable(
+    Type.String({ description: 'why everything was planned again, or what planning again asks first' }),
+  ),
   changes: Type.Array(shape('CellChange', { line: Line, column: Text, from: Text, to: Text }), {
     description: 'of a dry run: each cell that would change, in the order of the file. Empty otherwise',
   }),

@@ -14,7 +14,12 @@ export { UPLOAD_STATUSES } from './shapes.ts'
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
 export type RunMode = (typeof RUN_MODES)[number]
 export type GateMode = (typeof GATE_MODES)[number]
-const UPLOAD_COLUMNS = columnsOf(Upload)
+/** Known of one upload. Of a page it is asked once for all, since asked for each it takes as long as the page itself each time. */
+const UPLOAD_COLUMNS = columnsOf(Upload, {
+  as: {
+    outdated: '(select o.outdated from iu_core.fn_ingest_outdated(array[v_ingest_upload.upload_id]) o)',
+  },
+})
 
 /** Where an upload goes. */
 export interface UploadTarget {
@@ -74,19 +79,20 @@ export interface UploadFilter {
   readonly status?: readonly UploadStatus[] | undefined
   /** Only those that wait for a decision. */
   readonly waiting?: boolean | undefined
-  /** Only those whose plan was refused for its invalid lines, or whose promotion failed since it was planned. */
+  /** Only those whose plan was refused for its invalid lines, whose promotion failed since it was planned, or whose plan is (maybe) outdated. */
   readonly problem?: UploadProblem | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
 
-export const UPLOAD_PROBLEMS = ['invalid', 'promotion'] as const
+export const UPLOAD_PROBLEMS = ['invalid', 'promotion', 'outdated'] as const
 type UploadProblem = (typeof UPLOAD_PROBLEMS)[number]
 
 /** Newest first. `reading` is left out: it is large, and a list does not show it. */
 export async function listUploads(db: Queryable, filter: UploadFilter): Promise<Upload[]> {
   const { rows } = await db.query<Upload>(
-    `select ${columnsOf(Upload, { as: { reading: 'null' } })} from iu_core.v_ingest_upload
+    `with page as materialized (
+       select ${columnsOf(Upload, { as: { reading: 'null', outdated: 'null::text' } })} from iu_core.v_ingest_upload
       where ($1::uuid is null or workspace_id = $1) and ($2::text[] is null or status = any ($2))
         and ($3::uuid is null or upload_id < $3) and (not $4 or review_status = 'pending')
         and case $5::text
@@ -94,8 +100,16 @@ export async function listUploads(db: Queryable, filter: UploadFilter): Promise<
               when 'promotion' then status = 'planned' and exists (
                 select from iu_core.ingest_promotion_failure f
                  where f.upload_id = v_ingest_upload.upload_id and f.plan_digest = v_ingest_upload.plan_digest)
+              when 'outdated' then upload_id in (
+                select o.upload_id from iu_core.fn_ingest_outdated(array(
+                  select u.upload_id from iu_core.ingest_upload u where u.status = 'planned')) o)
               else true end
-      order by upload_id desc limit $6`,
+      order by upload_id desc limit $6
+     )
+     select ${columnsOf(Upload, { from: 'page', as: { outdated: 'o.outdated' } })}
+       from page left join iu_core.fn_ingest_outdated(array(select page.upload_id from page where page.status = 'planned')) o
+         on o.upload_id = page.upload_id
+      order by page.upload_id desc`,
     [
       filter.workspaceId ?? null,
       filter.status ?? null,

@@ -829,6 +829,14 @@ export const CATALOGUE = {
     message: 'The plan is out of date: {reason}',
     hint: 'Plan the upload again, review the new plan, and decide on that.',
   },
+  plan_conflicts: {
+    sqlstates: ['SD614'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'Production has moved on: {reason}',
+    hint: 'Say whose values count when you plan again: keep_theirs leaves what production holds, use_mine writes the values of the file.',
+  },
   plan_refused: {
     sqlstates: ['SD607'],
     status: 409,

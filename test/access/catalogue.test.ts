@@ -179,7 +179,11 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_ingest_discard(uuid,text)',
     'iu_core.fn_ingest_limits(uuid)',
     'iu_core.fn_ingest_lookup_unknown(uuid,text,text,text[])',
-    'iu_core.fn_ingest_plan(uuid,text,numeric,text,text)',
+    // Which plans are outdated, among the uploads that they see.
+    'iu_core.fn_ingest_outdated(uuid[])',
+    'iu_core.fn_ingest_plan(uuid,text,numeric,text,text,text,text)',
+    // What planning again would ask: nothing is changed.
+    'iu_core.fn_ingest_plan_conflicts(uuid,text,numeric,integer,text)',
     // What a plan of theirs says, as an object.
     'iu_core.fn_ingest_plan_image(jsonb,iu_core.ingest_plan_row)',
     // What the rows of a plan of theirs are called.

@@ -56,7 +56,7 @@ describe('a plan that production has overtaken', () => {
     const notice = page.locator('.note', { hasText: 'Promotion failed' })
     await notice.getByText('plans it again').waitFor()
     expect((await cli('upload', 'show', id)).stdout).toMatch(/Promote\s+failed .+ ago, by \w+/)
-    expect((await cli('upload', 'list')).stdout).toMatch(/promotion failed\s+second.csv/)
+    expect((await cli('upload', 'list')).stdout).toMatch(/promotion failed\s+outdated\s+second.csv/)
     await page.goto(`${real.url}/uploads`)
     await page
       .getByRole('row', { name: /second\.csv/ })
@@ -65,11 +65,24 @@ describe('a plan that production has overtaken', () => {
     await page.goto(`${real.url}/uploads/${id}`)
 
     await page.getByRole('button', { name: 'Plan again and ask' }).click()
+    // Nothing is planned before somebody says whose value counts.
+    const question = page.getByRole('dialog', { name: 'Whose values count?' })
+    await expect
+      .poll(() => seen(question.locator('tbody')))
+      .toMatch(/line 2[\s\S]*spend\s+88\s+1\.23\s+99\.50/)
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await state(page, 'plan is outdated')
+    await page.getByRole('button', { name: 'Plan again and ask' }).click()
+    await question.getByRole('button', { name: 'Use mine' }).click()
     await state(page, 'Awaiting review')
+    await page.getByText(/The file’s values count in 1 cell of 1 row/).waitFor()
     await expect.poll(() => notice.count()).toBe(0)
     await page.getByRole('tab', { name: 'History' }).click()
     await page.locator('.history li', { hasText: 'Promotion failed' }).waitFor()
     await page.locator('.history li', { hasText: 'Review asked for again' }).waitFor()
+    expect(
+      await seen(page.locator('.history li', { hasText: 'Conflicts: the file’s values count' })),
+    ).toContain('1 value in 1 row')
     expect(await seen(page.locator('.history li', { hasText: 'Approval no longer counts' }))).toMatch(
       /by you[\s\S]*of Reviewer[\s\S]*the plan changed · 0 rows as approved, 1 different/,
     )
@@ -136,7 +149,7 @@ describe('a plan that production has overtaken', () => {
 })
 
 async function staleIsShown(page: Page): Promise<void> {
-  await state(page, 'plan is out of date')
+  await state(page, 'plan is outdated')
   await page.getByRole('heading', { name: '1 row changed since the plan was made' }).waitFor()
   expect(await seen(page.locator('.stale-kinds'))).toMatch(/1 changed in the same cell as yours: a conflict/)
   expect(await seen(page.getByLabel('Action').locator('option:checked'))).toBe('conflicts (1)')

@@ -89,6 +89,13 @@ beforeAll(async () => {
     `select iu_core.fn_ingest_promotion_failed($1, $2, '{"code": "x", "message": "x", "hint": "x"}', 'x')`,
     [B.planned.upload_id, B.planned.digest],
   )
+  for (const sql of [
+    `iu_core.ingest_plan_base values ($1, 1, 0, '{2}', '{insert}', '{x}', '{x}', '{NULL}', '{NULL}')`,
+    `iu_core.ingest_plan_base_line values ($1, 2, '{}')`,
+    `iu_core.ingest_conflict_answer (upload_id, answer, cells, row_count, columns, answered_by) values ($1, 'use_mine', 1, 1, '[]', 'x')`,
+    `iu_core.ingest_kept_cell values ($1, 1, 'amount', '{x}', '{1}')`,
+  ])
+    await db.owner(`insert into ${sql}`, [B.promoted.upload_id])
   await trial.service(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace])
   await db.owner('select iu_core.fn_ingest_limit_set($1, 1000, null, null)', [trial.workspace])
 })
@@ -149,6 +156,11 @@ const OF_B: Record<string, string> = {
       'ingest_plan_fact',
       'ingest_approved_plan',
       'ingest_approved_block',
+      'ingest_plan_base',
+      'ingest_plan_base_line',
+      'ingest_conflict_answer',
+      'ingest_kept_cell',
+      'ingest_plan_mark',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
@@ -280,6 +292,8 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
   fn_ingest_plan_since: () => [
     ['select iu_core.fn_ingest_plan_since($1, $2)', [B.planned!.upload_id, B.planned!.digest]],
   ],
+  fn_ingest_plan_conflicts: () =>
+    [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_plan_conflicts($1)', [id]]),
   fn_ingest_plan_stale: () => [['select iu_core.fn_ingest_plan_stale($1)', [B.planned!.upload_id]]],
   fn_ingest_discard: () =>
     [B.staged, B.planned!.upload_id].map((id) => ['select iu_core.fn_ingest_discard($1)', [id]]),
@@ -389,8 +403,8 @@ it('has an attempt for every function, and those that nobody was given are close
        from pg_proc p
       where p.proname like 'fn\\_ingest\\_%' or p.proname like 'cleanup\\_staging\\_%' order by 1`,
   )
-  // The first works on the row that it is given, and reads none; the second has a test of its own.
-  const others = ['fn_ingest_plan_image', 'fn_ingest_limits']
+  // The first works on the row that it is given, and reads none; the second has a test of its own; the third reads with the caller's rights.
+  const others = ['fn_ingest_plan_image', 'fn_ingest_limits', 'fn_ingest_outdated']
   expect(functions.filter(({ open }) => open).map(({ name }) => name)).toEqual(
     [...Object.keys(CALLS), ...others].sort(),
   )

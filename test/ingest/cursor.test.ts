@@ -35,7 +35,7 @@ it('stays where it was when the promotion is refused or rolled back', async () =
   expect(await sqlstateOf(trial.promote(plan))).toBe('SD606')
   expect(await cursor()).toEqual(before)
   const session = await db.session('stagedoor_worker')
-  const again = await trial.planned(plan.upload_id)
+  const again = await trial.planned(plan.upload_id, 'STRICT', 0.9, 'use_mine')
   await session.query('begin; set local role service_role')
   await session.query('select iu_core.fn_ingest_promote($1, $2)', [again.upload_id, again.digest])
   await session.query('rollback')

@@ -145,7 +145,7 @@ describe.each([
     await application.query('commit')
     expect(await outcome).toBe('SD606')
     expect((await contentOf(table)).map(({ sku, price }) => [sku, price])).toEqual([['file 2', 9]])
-    await trial.promote(await trial.planned(plan.upload_id))
+    await trial.promote(await trial.planned(plan.upload_id, 'STRICT', 0.9, 'use_mine'))
     expect((await contentOf(table)).map(({ price }) => price)).toEqual([1, 1, 1])
     await trial.undo(plan.upload_id)
     expect((await contentOf(table)).map(({ sku, price }) => [sku, price])).toEqual([['file 2', 9]])
@@ -327,7 +327,7 @@ describe.each([
       expect(
         await db.owner('select from iu_core.ingest_ledger where upload_id = $1', [plan.upload_id]),
       ).toEqual([])
-      const again = await trial.planned(plan.upload_id, 'LENIENT', 0)
+      const again = await trial.planned(plan.upload_id, 'LENIENT', 0, 'use_mine')
       expect(again.totals.good).toEqual(source === '$kind' ? { insert: 2 } : { insert: 1, skipped: 1 })
       await trial.promote(again)
     },
@@ -392,7 +392,7 @@ it('two promotions over one table at once end as one after the other, and undone
         // Who was refused plans again.
         const late = [0, 1].filter((place) => outcomes[place] !== 'not refused')
         for (const place of late) {
-          await trial.promote(await trial.planned(plans[place]!.upload_id))
+          await trial.promote(await trial.planned(plans[place]!.upload_id, 'STRICT', 0.9, 'use_mine'))
           expect(await told()).toBe(prices(wrote[0]!, place))
         }
         const order =

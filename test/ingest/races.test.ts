@@ -107,7 +107,7 @@ it.each(EDITS)('refuses a plan as stale after %s', async (_, sql) => {
   expect(await sqlstateOf(trial.promote(plan))).toBe('SD606')
   expect(await trial.image()).toEqual(before)
   // Planned again it sees what is there now.
-  await trial.promote(await trial.planned(plan.upload_id))
+  await trial.promote(await trial.planned(plan.upload_id, 'STRICT', 0.9, 'use_mine'))
 })
 
 it.each(EDITS)('refuses it when %s is committed while promotion waits', async (what, sql) => {

@@ -152,7 +152,12 @@ export interface Planned {
 export interface TrialIngest extends TestIngest {
   /** Begins and stages in one transaction; lines are numbered from 2, as in a file with a header. */
   stage(lines: readonly StagedLine[], options?: StageOptions): Promise<string>
-  planned(upload: string, mode?: 'STRICT' | 'LENIENT', threshold?: number): Promise<Planned>
+  planned(
+    upload: string,
+    mode?: 'STRICT' | 'LENIENT',
+    threshold?: number,
+    onConflict?: 'keep_theirs' | 'use_mine',
+  ): Promise<Planned>
   stagePlanned(
     lines: readonly StagedLine[],
     options?: StageOptions,
@@ -179,6 +184,9 @@ export const WRITTEN_TABLES = [
   'iu_core.ingest_upload',
   'iu_core.ingest_plan',
   'iu_core.ingest_plan_row',
+  'iu_core.ingest_conflict_answer',
+  'iu_core.ingest_kept_cell',
+  'iu_core.ingest_plan_mark',
   'iu_core.ingest_promotion',
   'iu_core.ingest_ledger',
   'iu_core.ingest_cursor',
@@ -197,12 +205,11 @@ export function useTrial(db: TestDatabase, settings: { approval?: boolean } = {}
   })
   const trial: TrialIngest = Object.assign(ingest, {
     stage: (lines: readonly StagedLine[], options: StageOptions = {}) => stage(db, ingest, lines, options),
-    async planned(upload: string, mode = 'STRICT', threshold = 0.9) {
-      const [plan] = await ingest.service<Planned>('select * from iu_core.fn_ingest_plan($1, $2, $3)', [
-        upload,
-        mode,
-        threshold,
-      ])
+    async planned(upload: string, mode = 'STRICT', threshold = 0.9, onConflict?: string) {
+      const [plan] = await ingest.service<Planned>(
+        'select * from iu_core.fn_ingest_plan($1, $2, $3, p_on_conflict => $4)',
+        [upload, mode, threshold, onConflict ?? null],
+      )
       return plan!
     },
     async stagePlanned(lines: readonly StagedLine[], options: StageOptions = {}, mode = 'STRICT' as const) {

@@ -1151,7 +1151,7 @@ export interface paths {
         put?: never;
         /**
          * Plan what an upload would change; replaces an earlier plan
-         * @description With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again.
+         * @description With `submit` it is handed to its reviewers in the same transaction, if the plan can be promoted: title, description and reviewers stay, and those whose approval fell are asked again. Where production has moved on since the last plan and the file would take that back, it answers 409 `plan_conflicts` until `on_conflict` says whose values count.
          */
         post: operations["planUpload"];
         delete?: never;
@@ -1223,6 +1223,26 @@ export interface paths {
         };
         /** The rows that somebody changed since the plan was made: what it saw, what it would write, what is there now */
         get: operations["listStaleRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{id}/plan/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What planning again would ask: rows and cells in which production has moved on since the last plan, and the file says otherwise
+         * @description The plan is made and thrown away, so nothing changes. Give `digest` as `conflicts_digest` with the answer: then it counts for exactly these.
+         */
+        get: operations["listPlanConflicts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3797,6 +3817,7 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             closed_at: string | null;
+            outdated: ("outdated" | "maybe_outdated") | null;
             description: string;
             may: components["schemas"]["ChangePermissions"];
             /** @description the names of those who are in it and whom you may see, by their ids */
@@ -3891,6 +3912,7 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             closed_at: string | null;
+            outdated: ("outdated" | "maybe_outdated") | null;
         };
         ChangeUnitKindRequest: {
             /** @example section */
@@ -4079,6 +4101,61 @@ export interface components {
             epoch: number;
             /** @description kept in the history; references only */
             result?: unknown;
+        };
+        ConflictAnswer: {
+            /** @enum {unknown} */
+            answer: "keep_theirs" | "use_mine";
+            cells: number;
+            rows: number;
+            columns: components["schemas"]["ConflictCount"][];
+            answered_by: string;
+            answered_via: string | null;
+            /** Format: date-time */
+            answered_at: string;
+        };
+        ConflictCount: {
+            table: string;
+            /** @description not there: whole rows */
+            column?: string;
+            /** @enum {unknown} */
+            kind: "changed" | "created" | "deleted" | "to_delete";
+            cells: number;
+        };
+        ConflictRow: {
+            type_order: number;
+            table: string;
+            row_type: string;
+            /** @description the line of the file; negative: a row that the file lacks and that is deleted */
+            line: number;
+            /**
+             * @description changed: they changed cells; created: they inserted a row that the last plan inserts; deleted: they deleted a row that would be inserted again; to_delete: they changed or inserted a row that would be deleted
+             * @enum {unknown}
+             */
+            kind: "changed" | "created" | "deleted" | "to_delete";
+            /** @description column → value; integers beyond 2^53 are strings */
+            key: {
+                [key: string]: unknown;
+            };
+            /** @description column → value; integers beyond 2^53 are strings */
+            label: {
+                [key: string]: unknown;
+            } | null;
+            /** @description base: what the last plan saw; empty: the whole row is in question */
+            cells: components["schemas"]["ConflictRowCells"][];
+            /** @description column → value; integers beyond 2^53 are strings */
+            base: {
+                [key: string]: unknown;
+            } | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            theirs: {
+                [key: string]: unknown;
+            } | null;
+        };
+        ConflictRowCells: {
+            column: string;
+            base: unknown;
+            theirs: unknown;
+            mine: unknown;
         };
         /**
          * @example {
@@ -6548,6 +6625,20 @@ export interface components {
             /** @description container in which people put it, and in which it stays; empty: in none */
             kept_in?: string;
         };
+        PlanConflicts: {
+            items: components["schemas"]["ConflictRow"][];
+            /** @description rows in all; 0: planning again takes nothing back */
+            total: number;
+            cells: number;
+            columns: components["schemas"]["ConflictCount"][];
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /** @description of the page after this one */
+            next: string | null;
+        };
         PlanRow: {
             type_order: number;
             row_type: string;
@@ -6619,6 +6710,13 @@ export interface components {
             max_deleted?: number;
             /** @description of a snapshot: the file is complete, although it is far shorter than the last ones */
             allow_short_file?: boolean;
+            /**
+             * @description whose values count where production has moved on since the last plan and the file says otherwise; without it, such a plan is refused (plan_conflicts)
+             * @enum {unknown}
+             */
+            on_conflict?: "keep_theirs" | "use_mine";
+            /** @description of the conflicts that you saw: if there are others by now, it is refused again and nothing is planned */
+            conflicts_digest?: string;
             /** @description also submit it for review; default false */
             submit?: boolean;
         };
@@ -7136,7 +7234,7 @@ export interface components {
             cells: number;
             dry_run: boolean;
             replanned: ("lines" | "whole") | null;
-            /** @description why everything was planned again */
+            /** @description why everything was planned again, or what planning again asks first */
             reason: string | null;
             /** @description of a dry run: each cell that would change, in the order of the file. Empty otherwise */
             changes: components["schemas"]["CellChange"][];
@@ -7303,6 +7401,9 @@ export interface components {
             change: number | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
+            /** @description whose values count where production had moved on, newest first, at most twenty */
+            conflict_answers: components["schemas"]["ConflictAnswer"][];
+            outdated: ("outdated" | "maybe_outdated") | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -9014,6 +9115,9 @@ export interface components {
             change: number | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
+            /** @description whose values count where production had moved on, newest first, at most twenty */
+            conflict_answers: components["schemas"]["ConflictAnswer"][];
+            outdated: ("outdated" | "maybe_outdated") | null;
         };
         UploadCheck: {
             /** @example lookups */
@@ -9191,6 +9295,9 @@ export interface components {
             change: number | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
+            /** @description whose values count where production had moved on, newest first, at most twenty */
+            conflict_answers: components["schemas"]["ConflictAnswer"][];
+            outdated: ("outdated" | "maybe_outdated") | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -9300,7 +9407,7 @@ export interface components {
             at: string;
             actor: string;
             via: string | null;
-            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undo_requested, undo_declined, undone, discarded */
+            /** @description uploaded, read, failed, corrected, left_out, taken_in, planned, conflicts_answered, submitted, asked_again, review_requested, reviewed, review_kept, review_dismissed, titled, described, labelled, rejected, promoted, promotion_failed, undo_requested, undo_declined, undone, discarded */
             what: string;
             line: number | null;
             /** @description the header of the file, of a corrected cell */
@@ -11271,8 +11378,8 @@ export interface operations {
                 status?: string;
                 /** @description only those that wait for a decision */
                 waiting?: boolean;
-                /** @description only planned ones with invalid lines, or whose promotion failed */
-                problem?: "invalid" | "promotion";
+                /** @description only planned ones with invalid lines, whose promotion failed, or whose plan is or may be outdated */
+                problem?: "invalid" | "promotion" | "outdated";
                 limit: number;
                 /** @description the `next` of the page before */
                 after?: string;
@@ -11943,6 +12050,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListStaleRowsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listPlanConflicts: {
+        parameters: {
+            query: {
+                /** @description as of the plan to be made */
+                on_invalid?: "refuse" | "skip";
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanConflicts"];
                 };
             };
             400: components["responses"]["Problem"];

@@ -47,6 +47,9 @@ export type Downstream = Answer<'readUploadDownstream'>
 
 /** Rows of production that changed after they were planned on. */
 export type StalePlan = Answer<'listStaleRows'>
+export type PlanConflicts = Answer<'listPlanConflicts'>
+export type ConflictRow = PlanConflicts['items'][number]
+export type ConflictAnswer = 'keep_theirs' | 'use_mine'
 export type StaleRow = StalePlan['items'][number]
 export type PlanSince = Answer<'readPlanSince'>
 export type UploadChecks = Answer<'listUploadChecks'>

@@ -7,6 +7,7 @@ import type { Request } from './request.ts'
 import { type SentFile, sendFile } from './send-file.ts'
 import type {
   CellChange,
+  ConflictAnswer,
   Dataset,
   DatasetMapping,
   DatasetMatches,
@@ -17,6 +18,7 @@ import type {
   LedgerRow,
   MappingPreview,
   Page,
+  PlanConflicts,
   PlanRow,
   PlanSince,
   ProblemKind,
@@ -59,6 +61,14 @@ interface PlanRowsAsked {
   readonly since?: string | undefined
   readonly limit: number
   readonly after?: string | undefined
+}
+
+export interface PlanMore {
+  readonly max_deleted?: number
+  readonly allow_short_file?: boolean
+  readonly submit?: boolean
+  readonly on_conflict?: ConflictAnswer
+  readonly conflicts_digest?: string
 }
 
 interface StaleAsked {
@@ -147,17 +157,14 @@ export interface UploadsApi {
   previewCorrections(id: string, file: File): Promise<CellChange[]>
   /** Lines as a CSV with what is wrong beside each; without a filter the invalid ones. */
   exportProblems(id: string, name: string, filter?: LineFilter): Promise<void>
-  /** More: what a snapshot may do (the share of the rows in scope that it deletes, be far shorter than the last ones); submit it at once. */
-  plan(
-    id: string,
-    mode: GateMode,
-    threshold?: number,
-    more?: { max_deleted?: number; allow_short_file?: boolean; submit?: boolean },
-  ): Promise<UploadDetail>
+  /** More: what a snapshot may do (the share of the rows in scope that it deletes, be far shorter than the last ones); whose values count; submit it at once. */
+  plan(id: string, mode: GateMode, threshold?: number, more?: PlanMore): Promise<UploadDetail>
   planRows(id: string, asked: PlanRowsAsked): Promise<Page<PlanRow>>
   distribution(id: string, asked: { row_type: string; column: string }): Promise<Distribution>
   /** Rows that changed since the plan was made. */
   stalePlan(id: string, asked: StaleAsked): Promise<StalePlan>
+  /** What planning again would ask; nothing changes. */
+  planConflicts(id: string, asked: Omit<StaleAsked, 'conflicts'>): Promise<PlanConflicts>
   /** What differs from a plan that somebody approved. */
   planSince(id: string, digest: string): Promise<PlanSince>
   checks(id: string): Promise<UploadChecks>
@@ -234,6 +241,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
     distribution: (id, asked) => request(`/uploads/${id}/plan/distribution?${query(asked)}`),
     stalePlan: (id, asked) => request(`/uploads/${id}/plan/stale?${query(asked)}`),
+    planConflicts: (id, asked) => request(`/uploads/${id}/plan/conflicts?${query(asked)}`),
     planSince: (id, digest) => request(`/uploads/${id}/plan/since?${query({ digest })}`),
     checks: (id) => request(`/uploads/${id}/checks`),
     submit: (id, digest) => post(id, 'submit', { digest }),

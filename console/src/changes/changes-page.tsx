@@ -10,6 +10,7 @@ import { Person } from '../parts/person.tsx'
 import { AwaitingReview } from './awaiting-review.tsx'
 import { CHANGE_KINDS, CHANGE_STATES } from './change-status.ts'
 import './changes.css'
+import { OutdatedChip } from '../upload/outdated-chip.tsx'
 
 const FILTERS: readonly Filter[] = [
   {
@@ -103,7 +104,12 @@ const COLUMNS: readonly Column<ChangeSummary>[] = [
   {
     title: 'Status',
     tight: true,
-    cell: ({ status }) => <Chip tone={CHANGE_STATES[status].tone}>{CHANGE_STATES[status].word}</Chip>,
+    cell: ({ status, outdated }) => (
+      <>
+        <Chip tone={CHANGE_STATES[status].tone}>{CHANGE_STATES[status].word}</Chip>{' '}
+        <OutdatedChip outdated={outdated} />
+      </>
+    ),
   },
   { title: 'Author', wideOnly: true, cell: ({ author }) => <Person id={author} /> },
   {

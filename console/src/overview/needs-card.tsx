@@ -164,7 +164,8 @@ const SHOWN_BY_ITSELF: ReadonlySet<What> = new Set([
 
 const ADVICE: Partial<Record<What, string>> = {
   failed_uploads: 'The page of each says why. Upload the file again once it is corrected.',
-  stale_plans: 'Production changed since the plan. Plan again; then the review begins again.',
+  stale_plans:
+    'Production changed since the plan. Plan again: it asks whose values count, then the review begins again.',
   failed_promotions: 'The page of each says why. Nothing was written.',
   deviating_units: 'The checker says what each lacks.',
   drifted_units: 'Look whether the text still holds, and edit it.',

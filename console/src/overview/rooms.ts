@@ -149,7 +149,7 @@ const TROUBLES: Readonly<Record<What, { readonly tone: Tone; readonly href: stri
   invalid_uploads: { tone: 'bad', href: '/uploads?problem=invalid' },
   failed_uploads: { tone: 'bad', href: '/uploads?status=failed' },
   expiring_records: { tone: 'held', href: '/records?status=pending' },
-  stale_plans: { tone: 'bad', href: '/uploads?problem=promotion' },
+  stale_plans: { tone: 'bad', href: '/uploads?problem=outdated' },
   failed_promotions: { tone: 'bad', href: '/uploads?problem=promotion' },
   deviating_units: { tone: 'bad', href: '/units?check=deviates' },
   drifted_units: { tone: 'stale', href: '/units?check=drifted' },

@@ -4,11 +4,13 @@ import './dialog.css'
 interface Props {
   readonly title: string
   close(): void
+  /** For a table. */
+  readonly wide?: boolean
   readonly children: ReactNode
 }
 
 /** Over the page; Escape closes it, and the focus goes back to where it was. */
-export function Dialog({ title, close, children }: Props) {
+export function Dialog({ title, close, wide = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const opener = document.activeElement
@@ -18,7 +20,7 @@ export function Dialog({ title, close, children }: Props) {
   return (
     <dialog
       ref={dialog}
-      className="dialog"
+      className={wide ? 'dialog is-wide' : 'dialog'}
       aria-label={title}
       onCancel={(event) => {
         event.preventDefault()

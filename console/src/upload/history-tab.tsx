@@ -84,6 +84,10 @@ const WORDS: Record<string, (entry: UploadHistoryEntry) => ReactNode> = {
   left_out: ({ line }) => `Line ${count(line ?? 0)} left out`,
   taken_in: ({ line }) => `Line ${count(line ?? 0)} taken in again`,
   planned: ({ detail }) => (detail.from === undefined ? 'Planned' : 'Planned again'),
+  conflicts_answered: ({ detail }) =>
+    detail.answer === 'keep_theirs'
+      ? 'Conflicts: production’s values stay'
+      : 'Conflicts: the file’s values count',
   submitted: () => 'Submitted for review',
   asked_again: () => 'Review asked for again',
   review_requested: () => 'Review requested',
@@ -152,6 +156,8 @@ function factsOf({ detail, what }: UploadHistoryEntry): string {
     asked && actionsText(asked),
     what === 'promoted' && actionsText(sumActions(totals as Totals)),
     what === 'undone' && undoneText(sumActions(totals as Totals)),
+    what === 'conflicts_answered' &&
+      `${counted(Number(detail.cells), 'value')} in ${counted(Number(detail.row_count), 'row')}`,
     typeof because === 'string' && because,
     sinceText(since),
     what === 'reviewed' && typeof policy === 'object' && policy !== null && 'by the review policy',

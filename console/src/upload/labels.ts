@@ -44,9 +44,12 @@ export const CONFLICT_WORDS: Record<Conflict, { readonly short: string; readonly
   same_cell: { short: 'same cell', long: 'changed in the same cell as yours: a conflict' },
   old_value: {
     short: 'your file has the old value',
-    long: 'changed in a cell for which your file has the old value: planned again, it takes their change back',
+    long: 'changed in a cell for which your file has the old value: planning again asks whose value counts',
   },
-  deleted: { short: 'deleted there', long: 'deleted in production: planned again, your row is new' },
+  deleted: {
+    short: 'deleted there',
+    long: 'deleted in production: planning again asks whether it is inserted anew',
+  },
   created: { short: 'created there', long: 'created in production by somebody else with the same key' },
   to_delete: {
     short: 'to delete, changed there',

@@ -67,7 +67,7 @@ function stepsOf(upload: UploadDetail, progress: Progress | undefined, stale: bo
       name: 'Plan',
       standing: stale ? 'wrong' : planned ? 'done' : status === 'staged' ? 'now' : 'ahead',
       fact: stale
-        ? 'out of date'
+        ? 'outdated'
         : planned
           ? `${milliseconds(upload.plan_took_ms ?? 0)} · digest ${upload.plan_digest?.slice(0, 4)}…`
           : 'what would change',

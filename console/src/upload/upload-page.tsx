@@ -91,7 +91,7 @@ function Loaded({ live, upload, change }: LoadedProps) {
   const isSentBack = change.data?.status === 'changes_requested'
   const state: State =
     stale.plan !== undefined
-      ? { tone: 'stale', word: 'plan is out of date' }
+      ? { tone: 'stale', word: 'plan is outdated' }
       : isSentBack
         ? CHANGE_STATES.changes_requested
         : stateOf(upload)

@@ -4,6 +4,7 @@ import { Chip } from '../parts/chip.tsx'
 import { bytes, count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { sourceText } from '../upload/labels.ts'
+import { OutdatedChip } from '../upload/outdated-chip.tsx'
 import { invalidText, sinceOf, stateOf } from '../upload/state.ts'
 import { useClientNames } from './use-client-names.ts'
 
@@ -49,7 +50,7 @@ function Row({ upload, client }: { upload: Upload; client: string | undefined })
         </span>
       </td>
       <td>
-        <Chip tone={state.tone}>{state.word}</Chip>
+        <Chip tone={state.tone}>{state.word}</Chip> <OutdatedChip outdated={upload.outdated} />
       </td>
       <td>{client ?? <span className="muted">–</span>}</td>
       <td className="is-figures">

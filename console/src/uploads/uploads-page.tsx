@@ -35,7 +35,8 @@ const FILTERS: readonly Filter[] = [
     label: 'Problem',
     options: [
       ['invalid', 'with lines to repair'],
-      ['promotion', 'promotion failed, or plan stale'],
+      ['promotion', 'promotion failed'],
+      ['outdated', 'plan outdated, or maybe'],
     ],
   },
 ]

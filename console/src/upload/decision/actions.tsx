@@ -9,7 +9,6 @@ import { written } from '../state.ts'
 import { Checklist } from './checklist.tsx'
 import type { Doing } from './decision-card.tsx'
 import { DiscardDialog } from './discard-dialog.tsx'
-import { thresholdOf } from './mode-choice.tsx'
 import { UndoDialog } from './undo-dialog.tsx'
 
 type Asking = 'reject' | 'undo' | 'discard'
@@ -62,15 +61,7 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
     if (approved?.may.promote.allowed) await promote()
   }
 
-  const plan = (words: string, submit = false) =>
-    doing.run(words, () =>
-      api.uploads.plan(
-        id,
-        upload.gate_mode ?? 'STRICT',
-        thresholdOf(upload),
-        submit ? { submit } : undefined,
-      ),
-    )
+  const plan = (words: string, submit = false) => doing.plan(words, submit ? { more: { submit } } : {})
   // Whoever asks for the review of a plan cannot decide on it.
   const mayDecide = !upload.changed_by.includes(me.actor) && reviewsHere(me, upload)
   const button = (text: string, permission: Permission, act: () => unknown, next = false) => (

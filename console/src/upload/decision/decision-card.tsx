@@ -1,6 +1,7 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { ApiProblem } from '../../api/failure.ts'
-import type { Dataset, UploadDetail } from '../../api/upload-types.ts'
+import type { Dataset, GateMode, UploadDetail } from '../../api/upload-types.ts'
+import type { PlanMore } from '../../api/uploads.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { Approvers } from '../../parts/approvers.tsx'
 import { Person } from '../../parts/person.tsx'
@@ -10,9 +11,11 @@ import { useSession } from '../../session/session.tsx'
 import type { Stale } from '../use-stale.ts'
 import { Actions } from './actions.tsx'
 import { Busy } from './busy.tsx'
+import { ConflictAnswers } from './conflict-answers.tsx'
+import { ConflictDialog } from './conflict-dialog.tsx'
 import { DecisionFacts } from './decision-facts.tsx'
 import { DeleteChoice } from './delete-choice.tsx'
-import { ModeChoice } from './mode-choice.tsx'
+import { ModeChoice, thresholdOf } from './mode-choice.tsx'
 import { statusText } from './status-text.ts'
 import './decision.css'
 
@@ -34,7 +37,16 @@ interface Props {
   readonly saving: boolean
 }
 
-export type Doing = Pick<Action<UploadDetail>, 'busy' | 'run'>
+export interface Doing extends Pick<Action<UploadDetail>, 'busy' | 'run'> {
+  /** Plans, as before where nothing else is said. If a change of somebody would be taken back, it asks first. */
+  plan(words: string, wanted: PlanWanted): Promise<unknown>
+}
+
+interface PlanWanted {
+  readonly mode?: GateMode
+  readonly threshold?: number
+  readonly more?: PlanMore
+}
 
 /** Everything one person can decide about the upload now, and what will come of it. */
 export function DecisionCard({
@@ -49,12 +61,31 @@ export function DecisionCard({
   save,
   saving,
 }: Props) {
-  const { me } = useSession()
+  const { api, me } = useSession()
   const action = useAction(take)
   const { busy, run } = action
+  /** The plan that was asked for, while the question whose values count is open. */
+  const [asking, setAsking] = useState<{ words: string; wanted: PlanWanted }>()
+  const isConflict = action.failure instanceof ApiProblem && action.failure.code === 'plan_conflicts'
+  const conflicts = stale.plan === undefined ? 0 : stale.plan.total - (stale.plan.counts.other_cells ?? 0)
+  const doing: Doing = {
+    busy,
+    run,
+    plan: async (words, wanted) => {
+      const request = () =>
+        api.uploads.plan(
+          upload.upload_id,
+          wanted.mode ?? upload.gate_mode ?? 'STRICT',
+          wanted.threshold ?? thresholdOf(upload),
+          wanted.more,
+        )
+      if (conflicts > 0 && wanted.more?.on_conflict === undefined) return setAsking({ words, wanted })
+      if ((await run(words, request)) === undefined) setAsking({ words, wanted })
+    },
+  }
   const isStale = action.failure instanceof ApiProblem && action.failure.code === 'plan_stale'
   // Another card shows which rows changed; the refusal would only repeat it.
-  const failure = isStale && stale.plan !== undefined ? undefined : action.failure
+  const failure = (isStale && stale.plan !== undefined) || isConflict ? undefined : action.failure
   const { check } = stale
   useEffect(() => {
     if (isStale) check()
@@ -105,12 +136,13 @@ export function DecisionCard({
         </p>
       )}
       <DecisionFacts upload={upload} dataset={dataset} />
-      <ModeChoice upload={upload} doing={{ busy, run }} />
-      <DeleteChoice upload={upload} doing={{ busy, run }} />
+      <ConflictAnswers upload={upload} />
+      <ModeChoice upload={upload} doing={doing} />
+      <DeleteChoice upload={upload} doing={doing} />
       <Actions
         key={upload.plan_digest}
         upload={upload}
-        doing={{ busy, run }}
+        doing={doing}
         stale={stale.plan !== undefined}
         correct={correct}
         save={save}
@@ -118,6 +150,19 @@ export function DecisionCard({
       />
       <Busy words={busy} />
       <RefusalNote failure={failure} />
+      {asking && (conflicts > 0 || isConflict) && busy === undefined && (
+        <ConflictDialog
+          // Refused again: production moved on between the question and the answer, and it asks anew.
+          key={asking.wanted.more?.conflicts_digest}
+          upload={upload}
+          close={() => setAsking(undefined)}
+          answer={(on_conflict, conflicts_digest) => {
+            const { words, wanted } = asking
+            setAsking(undefined)
+            void doing.plan(words, { ...wanted, more: { ...wanted.more, on_conflict, conflicts_digest } })
+          }}
+        />
+      )}
     </aside>
   )
 }

@@ -1,21 +1,17 @@
 import type { UploadDetail } from '../../api/upload-types.ts'
 import { count, counted } from '../../parts/format.ts'
-import { useSession } from '../../session/session.tsx'
 import type { Doing } from './decision-card.tsx'
-import { percent, thresholdOf } from './mode-choice.tsx'
+import { percent } from './mode-choice.tsx'
 
 /** Lets a snapshot delete more rows than its dataset allows, or be far shorter than the last ones: for this upload only. */
 export function DeleteChoice({ upload, doing }: { upload: UploadDetail; doing: Doing }) {
-  const { api } = useSession()
   const snapshot = upload.plan_snapshot
   if (upload.status !== 'planned' || upload.plan_refusal === null || snapshot === null) return null
   const { needed_max_deleted: share, too_short: short } = snapshot
   if (share == null && !short) return null
   const { allowed, why } = upload.may.plan
-  const plan = (allow: { max_deleted?: number; allow_short_file?: boolean }) =>
-    doing.run('Re-planning', () =>
-      api.uploads.plan(upload.upload_id, upload.gate_mode ?? 'STRICT', thresholdOf(upload), allow),
-    )
+  const plan = (more: { max_deleted?: number; allow_short_file?: boolean }) =>
+    doing.plan('Re-planning', { more })
   const disabled = !allowed || doing.busy !== undefined
   return (
     <fieldset className="mode">

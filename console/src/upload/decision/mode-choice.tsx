@@ -1,12 +1,10 @@
 import { useState } from 'react'
 import type { GateMode, UploadDetail } from '../../api/upload-types.ts'
-import { useSession } from '../../session/session.tsx'
 import type { Doing } from './decision-card.tsx'
 import { ShareField } from './share-field.tsx'
 
 /** All lines or none, or only those that are valid. Choosing the other one plans again. */
 export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doing }) {
-  const { api } = useSession()
   /** Until the answer comes, what was chosen is shown as chosen. */
   const [chosen, setChosen] = useState<GateMode>()
   const threshold = thresholdOf(upload) ?? 0.9
@@ -19,7 +17,7 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   const mode = chosen ?? upload.gate_mode
   async function plan(wanted: GateMode, share: number) {
     setChosen(wanted)
-    await doing.run('Re-planning', () => api.uploads.plan(upload.upload_id, wanted, share))
+    await doing.plan('Re-planning', { mode: wanted, threshold: share })
     setChosen(undefined)
   }
   const option = (value: GateMode, word: string, text: string) => (
