@@ -48,6 +48,8 @@ export class ReadReplica {
   /** Why it is not asked; undefined: it is. */
   private trouble: string | undefined = 'it has not answered yet'
   private lagMs = 0
+  /** Whether it is a replica of this very primary; undefined: not asked yet. */
+  private isSameSystem: boolean | undefined
   /** What it is known to have replayed. */
   private replayed = 0n
 
@@ -145,32 +147,34 @@ export class ReadReplica {
     try {
       // The replica first: it cannot have more than the primary has a moment later.
       const replica = (await pool.query<Probed>(PROBE)).rows[0]!
-      const { position, system } = (
-        await primary.query<{ position: string; system: string | null }>(
-          `select ${POSITION} as position, ${SYSTEM} as system`,
-        )
-      ).rows[0]!
+      const primaryNow = await primary.query<{ position: string }>(`select ${POSITION} as position`)
+      const { position } = primaryNow.rows[0]!
       const timeline = position.slice(0, 8)
       const now = { at: performance.now(), lsn: parseLsn(position.slice(9)) }
       if (timeline !== this.timeline) {
         this.passed = []
         this.replayed = 0n
+        this.isSameSystem = undefined
       }
       this.timeline = timeline
+      this.isSameSystem ??= (await systemOf(pool)) === (await systemOf(primary))
       this.passed = [...this.passed.filter(({ at }) => now.at - at < 2 * MAX_LAG_MS), now]
-      this.trouble = this.troubleOf(replica, system, now.lsn)
+      this.trouble = this.troubleOf(replica, now.lsn)
     } catch (error) {
       this.trouble = (error as Error).message || 'it does not answer'
+      // Another server may answer at that address next.
+      this.isSameSystem = undefined
+      this.replayed = 0n
     }
     hooks?.onLag?.(this.lagMs)
   }
 
-  private troubleOf(replica: Probed, system: string | null, primaryLsn: bigint): string | undefined {
+  private troubleOf(replica: Probed, primaryLsn: bigint): string | undefined {
     if (replica.login !== 'stagedoor_api')
       return `DATABASE_READ_URL logs in as ${replica.login}, not as stagedoor_api`
     if (!replica.is_standby || replica.lsn === null) return 'DATABASE_READ_URL leads to no standby'
     const lsn = parseLsn(replica.lsn)
-    if (replica.system !== system || lsn > primaryLsn) return 'it is the replica of another history'
+    if (!this.isSameSystem || lsn > primaryLsn) return 'it is the replica of another history'
     const reached = this.passed.findLast((one) => one.lsn <= lsn)
     this.lagMs = performance.now() - (reached ?? this.passed[0]!).at
     // Before it has reached a place of the primary that was seen from here, nobody knows how far behind it is.
@@ -186,14 +190,26 @@ interface Probed {
   readonly is_standby: boolean
   readonly lsn: string | null
   readonly login: string
-  readonly system: string | null
 }
 
-const SYSTEM = '(select system_identifier::text from pg_control_system())'
-const PROBE = `select pg_is_in_recovery() as is_standby, pg_last_wal_replay_lsn()::text as lsn, session_user::text as login, ${SYSTEM} as system`
+const PROBE =
+  'select pg_is_in_recovery() as is_standby, pg_last_wal_replay_lsn()::text as lsn, session_user::text as login'
 /** `<timeline>/<lsn>`. A commit that was answered is flushed, unless commits are asynchronous. */
 const POSITION = `left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || '/' ||
   case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end`
+
+/** Undefined where the server does not tell, as some managed ones: then its log alone shows that it is a replica. */
+async function systemOf(pool: Pool): Promise<string | undefined> {
+  try {
+    const { rows } = await pool.query<{ system: string }>(
+      'select system_identifier::text as system from pg_control_system()',
+    )
+    return rows[0]!.system
+  } catch (error) {
+    if ((error as { code?: string }).code === '42501') return undefined
+    throw error
+  }
+}
 
 /** Undefined: the primary would say the same. */
 function whyNotReplica(error: unknown): ReadAnswer | undefined {

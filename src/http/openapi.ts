@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { CSRF_HEADER, SESSION_COOKIE } from '../access/sessions.ts'
+import { AFTER_HEADER } from '../app/replica.ts'
 import { API_PREFIX, VERSION } from '../kernel/version.ts'
 import { Problem } from './problem.ts'
 import { referencePage } from './reference.ts'
@@ -16,8 +17,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       info: {
         title: 'Stagedoor',
         version: VERSION,
-        description:
-          'Pull requests for production data. Errors are application/problem+json with a code and a hint.',
+        description: `Pull requests for production data. Errors are application/problem+json with a code and a hint. Where a replica answers reads (DATABASE_READ_URL), the answer to a change has the header ${AFTER_HEADER}: send the last one with your next requests, and they see that change.`,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {

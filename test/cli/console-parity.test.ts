@@ -31,6 +31,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   health: 'health',
   ready: 'health',
   getHealthDetails: 'health',
+  listProcesses: 'process list',
   getStorage: 'health --storage',
   getOverview: 'status',
   getLimits: 'upload limits --workspace NAME',

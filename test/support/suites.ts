@@ -18,6 +18,7 @@ export const SQL_SUITES: readonly string[] = [
   'test/ingest/{plan,replan,promotion,races,retention,reupload,snapshot,snapshot-own-tables,snapshot-property,undo,access}.test.ts',
   'test/ingest/{own-tables,own-tables-lookups,own-tables-changes}.test.ts',
   'test/ingest/{own-tables.property,own-tables-races}.test.ts',
+  'test/app/processes.test.ts',
   // What differs between servers: who may make and grant roles. Following files is the same everywhere.
   ...['history', 'roles'].map((name) => `test/kernel/postgres/migrate/${name}.test.ts`),
 ]
@@ -30,6 +31,7 @@ export const SQL_SUITES_SHORT: readonly string[] = [
   'test/kernel/postgres/migrate/roles.test.ts',
   'test/kernel/postgres/doctor/{login,manifest}.test.ts',
   'test/access/{catalogue,privileges,workspace-isolation}.test.ts',
+  'test/app/processes.test.ts',
   'test/gates/gate.test.ts',
   'test/events/{commit-order,emit}.test.ts',
   'test/events/routes/{calls-and-ddl,rows}.test.ts',

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSignInCode } from '../../../src/access/sign-in-codes.ts'
 import { signToken } from '../../../src/access/tokens.ts'
 import { SECRET } from '../../support/api.ts'
-import { freePort, type RunningCli, startCli } from '../../support/cli.ts'
+import { freePort, type RunningCli, runCli, startCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
 import { useIngest } from '../../support/ingest.ts'
 import { MIGRATOR } from '../../support/template.ts'
@@ -96,6 +96,22 @@ it('a sign-in and an upload at one server are known at the other, without sticky
   expect(JSON.parse(page)).toMatchObject({ upload_id: upload, file_name: 'week.csv' })
 })
 
+it('the command line lists both servers, and a third with another token secret does not start', async () => {
+  const listed = await runCli(['process', 'list', '--json'], environment('a'))
+  expect(listed.code, listed.stderr).toBe(0)
+  const processes = JSON.parse(listed.stdout) as { pid: number; roles: string[]; is_alive: boolean }[]
+  const running = processes.filter(({ roles, is_alive }) => is_alive && roles.includes('server'))
+  expect(running.map(({ pid }) => pid).sort()).toEqual(
+    [servers.a, servers.b].map(({ child }) => child.pid).sort(),
+  )
+  const third = { ...environment('a'), PORT: '0', STAGEDOOR_JWT_SECRET: 'another'.repeat(5) }
+  const refused = await runCli(['start', '--no-playbooks'], third)
+  expect(refused.code).toBe(3)
+  expect(refused.stderr).toContain('uses another token secret on this database')
+  expect(refused.stderr).toContain('Change the token secret')
+  expect(refused.stderr).not.toContain(SECRET)
+})
+
 it('a server is killed under load: nothing fails after it was noticed, before that only writes in flight', async () => {
   const load = startLoad()
   await load.answers(200)
@@ -179,7 +195,12 @@ function describe(failed: readonly Result[]): string {
 }
 
 async function startServer(name: 'a' | 'b'): Promise<void> {
-  servers[name] = startCli(['start', '--no-playbooks'], {
+  servers[name] = startCli(['start', '--no-playbooks'], environment(name))
+  await servers[name].says(/runs at/)
+}
+
+function environment(name: 'a' | 'b'): Record<string, string> {
+  return {
     PORT: String(ports[name]),
     STAGEDOOR_HOME: home,
     DATABASE_URL: db.url('stagedoor_api'),
@@ -187,8 +208,7 @@ async function startServer(name: 'a' | 'b'): Promise<void> {
     STAGEDOOR_JWT_SECRET: SECRET,
     STAGEDOOR_RATE_LIMIT: '0',
     STAGEDOOR_TRUST_PROXY: '127.0.0.1',
-  })
-  await servers[name].says(/runs at/)
+  }
 }
 
 async function untilBothServe(): Promise<void> {
