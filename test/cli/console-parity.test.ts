@@ -115,7 +115,8 @@ const TWINS: Readonly<Record<string, string | None>> = {
   listUploadRows: 'upload rows ID --problems',
   repairUploadRows: 'upload repair ID --column HEADER --replace old=new --dry-run',
   downloadUploadProblems: 'upload export ID -o FILE',
-  planUpload: 'upload plan ID --again --on-invalid skip --max-deleted 0.5 --allow-short-file --on-conflict use-mine',
+  planUpload:
+    'upload plan ID --again --on-invalid skip --max-deleted 0.5 --allow-short-file --on-conflict use-mine',
   listPlanRows: 'upload plan ID --rows --column spend --by-more-than 0.5',
   readPlanDistribution: 'upload distribution ID --type daily_metric --column spend',
   listPlanConflicts: 'upload conflicts ID',
