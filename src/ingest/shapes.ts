@@ -87,6 +87,9 @@ export const Progress = shape('UploadProgress', {
   done: Type.Number(),
   total: Type.Number(),
   lines: Type.Optional(Type.Integer()),
+  problem: Type.Optional(
+    Type.String({ description: 'why the last attempt to read the file failed; it will be tried again' }),
+  ),
 })
 export type Progress = Row<typeof Progress>
 
@@ -308,6 +311,12 @@ export const Upload = shape('Upload', {
   steps: Type.Array(shape('TimedStep', { step: Text, ms: Type.Number() }), {
     description: 'checks over all lines and steps of the plan, with the time that each took in the database',
   }),
+  file_kept_until: nullable(
+    Type.Unsafe<Date>({
+      ...Type.String({ format: 'date-time' }),
+      description: 'it failed, and its file is kept until then: it can be read again',
+    }),
+  ),
 })
 export type Upload = Row<typeof Upload>
 

@@ -914,7 +914,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file: as a form, or as the raw body with the options in the query string
-         * @description Answers as soon as the file is here. It is read, checked and planned in the background: follow it at /api/v1/uploads/{id}/progress. The same bytes for the same client are recognised. In a form the fields come before the file.
+         * @description Answers as soon as the file is in the store. A job reads, checks and plans it, in any process that shares the store, whether you wait or not: follow it at /api/v1/uploads/{id}/progress of any server, cancel it with /api/v1/uploads/{id}/discard. The same bytes for the same client are recognised. In a form the fields come before the file.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -952,7 +952,7 @@ export interface paths {
         };
         /**
          * How far the reading of a file is, as server-sent events
-         * @description `event: progress` with {stage, done, total, lines} until `event: done` with {status, error}, which ends the stream.
+         * @description `event: progress` with {stage, done, total, lines, problem} until `event: done` with {status, error}, which ends the stream. Any server answers, whichever process reads the file. A server that stops ends the stream without `done`: follow it on another one.
          */
         get: operations["followUpload"];
         put?: never;
@@ -1334,6 +1334,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the kept file of a failed upload again
+         * @description Where reading failed for a reason that may pass, the file is kept for a week (`file_kept_until`). A job reads it again: follow it at /api/v1/uploads/{id}/progress.
+         */
+        post: operations["retryUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
@@ -1343,7 +1363,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Throw an upload away that was not promoted */
+        /** Throw an upload away that was not promoted; one that is being read is cancelled */
         post: operations["discardUpload"];
         delete?: never;
         options?: never;
@@ -6938,6 +6958,11 @@ export interface components {
             change: number | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
+            /**
+             * Format: date-time
+             * @description it failed, and its file is kept until then: it can be read again
+             */
+            file_kept_until: string | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -8615,6 +8640,11 @@ export interface components {
             change: number | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
+            /**
+             * Format: date-time
+             * @description it failed, and its file is kept until then: it can be read again
+             */
+            file_kept_until: string | null;
         };
         UploadCheck: {
             /** @example lookups */
@@ -8788,6 +8818,11 @@ export interface components {
             change: number | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
+            /**
+             * Format: date-time
+             * @description it failed, and its file is kept until then: it can be read again
+             */
+            file_kept_until: string | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -8932,6 +8967,7 @@ export interface components {
             promote: components["schemas"]["UploadPermission"];
             undo: components["schemas"]["UploadPermission"];
             discard: components["schemas"]["UploadPermission"];
+            retry: components["schemas"]["UploadPermission"];
         };
         UploadProgress: {
             /** @enum {unknown} */
@@ -8939,6 +8975,8 @@ export interface components {
             done: number;
             total: number;
             lines?: number;
+            /** @description why the last attempt to read the file failed; it will be tried again */
+            problem?: string;
         };
         UploadRisk: {
             /** Format: uuid */
@@ -11757,6 +11795,34 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    retryUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
     discardUpload: {
