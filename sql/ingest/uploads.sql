@@ -206,6 +206,8 @@ begin
      set status = 'staged', staged_at = clock_timestamp(),
          read_ms = extract(epoch from clock_timestamp() - created_at) * 1000, reader_token = null, reader_seen_at = null, progress = null
    where upload_id = p_upload_id returning * into u;
+  -- The process that received the file read it itself and has it; a job still has the plan to make.
+  delete from iu_core.ingest_reading where upload_id = p_upload_id and job_id is null;
   perform iu_core.fn_event_emit('staging', 'ingestion_staged',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id,
     p_safe_payload => jsonb_build_object('upload_id', p_upload_id, 'dataset', u.dataset, 'platform', u.platform,
@@ -223,6 +225,7 @@ as $$
 begin
   perform iu_core.fn_ingest_lock_for_reader(p_upload_id, p_token);
   perform iu_core.fn_ingest_set_failed(p_upload_id, p_error);
+  perform iu_core.fn_ingest_reading_close(p_upload_id, false);
 end $$;
 
 grant execute on function iu_core.fn_ingest_fail(uuid, uuid, jsonb) to service_role;
@@ -247,20 +250,29 @@ begin
                                          'code', p_error ->> 'code'));
 end $$;
 
--- Discards an upload that was not promoted: deletes its lines and its plan. The upload itself stays in the list.
+-- Discards an upload that was not promoted: deletes its lines and its plan. The upload itself stays in the list. While it is being read,
+-- or waits for that, this cancels it: the reader's token is no longer valid, whichever process it is.
 create or replace function iu_core.fn_ingest_discard(p_upload_id uuid, p_discarded_by text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   u iu_core.ingest_upload;
+  v_actor record;
+  v_job uuid;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
-  perform iu_core.fn_actor_for(p_discarded_by);
-  u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned', 'failed'], 'discarded');
+  v_actor := iu_core.fn_actor_for(p_discarded_by);
+  u := iu_core.fn_ingest_lock(p_upload_id, array['reading', 'staged', 'planned', 'failed'], 'discarded');
   perform iu_core.fn_ingest_plan_delete(u);
   delete from public.staging_rows where upload_id = p_upload_id;
-  update iu_core.ingest_upload set status = 'discarded', ended_at = clock_timestamp() where upload_id = p_upload_id;
+  update iu_core.ingest_upload
+     set status = 'discarded', ended_at = clock_timestamp(), reader_token = null, reader_seen_at = null, progress = null
+   where upload_id = p_upload_id;
+  delete from iu_core.ingest_reading where upload_id = p_upload_id returning job_id into v_job;
+  if v_job is not null then
+    perform iu_core.fn_job_cancel_waiting(v_job, v_actor.actor, 'its upload was discarded');
+  end if;
   perform iu_core.fn_ingest_notify_uploads_table(p_upload_id, 'failed', null);
   perform iu_core.fn_event_emit('staging', 'ingestion_discarded',
     p_event_subject_ref => p_upload_id::text, p_workspace_id => u.workspace_id, p_actor => p_discarded_by,
@@ -269,30 +281,6 @@ end $$;
 
 grant execute on function iu_core.fn_ingest_discard(uuid, text)
   to service_role, dot_executor, authenticated, stagedoor_agent, stagedoor_reviewer;
-
--- Fails uploads whose reader sent no heartbeat for a minute: its process died. Returns how many. Internal, and for maintenance.
-create or replace function iu_core.fn_ingest_fail_stalled(p_workspace_id uuid default null) returns integer
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_upload uuid;
-  v_count integer := 0;
-begin
-  for v_upload in
-    select upload_id from iu_core.ingest_upload
-     where status = 'reading' and reader_seen_at < clock_timestamp() - interval '1 minute'
-       and (p_workspace_id is null or workspace_id = p_workspace_id)
-     order by upload_id for update skip locked
-  loop
-    perform iu_core.fn_ingest_set_failed(
-      v_upload, '{"code": "reader_gone", "message": "The process that read this file ended before it was done.", "hint": "Upload the file again."}');
-    v_count := v_count + 1;
-  end loop;
-  return v_count;
-end $$;
-
-grant execute on function iu_core.fn_ingest_fail_stalled(uuid) to service_role, dot_executor;
 
 -- Sets the limits of one workspace, or (NULL) of all workspaces without their own. For workflow_admin.
 create or replace function iu_core.fn_ingest_limit_set(
@@ -418,10 +406,7 @@ begin
   select * into u from iu_core.ingest_upload
    where upload_id = p_upload_id and status = 'reading' and reader_token = p_token for update;
   if not found then
-    raise exception using
-      errcode = 'SD612',
-      message = format('Upload %s is no longer read by this process', p_upload_id),
-      detail = json_build_object('upload', p_upload_id)::text;
+    perform iu_core.fn_ingest_raise_replaced(p_upload_id);
   end if;
   return u;
 end $$;
@@ -443,7 +428,9 @@ begin
   if v_table is null or u.run_mode = 'FULL_DRY_RUN' then
     return;
   end if;
-  if p_status = 'pending' then
+  if p_status = 'again' then
+    execute format('update %s set status = $2 where id = $1', v_table) using u.upload_id, 'pending';
+  elsif p_status = 'pending' then
     execute format('insert into %s (id, workspace_id, client_id, platform, file_name, status) values ($1, $2, $3, $4, $5, $6)', v_table)
       using u.upload_id, u.workspace_id, u.client_id, u.platform, u.file_name, p_status;
   else
@@ -522,7 +509,9 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
          (select coalesce(jsonb_agg(jsonb_build_object('answer', a.answer, 'cells', a.cells, 'rows', a.row_count, 'columns', a.columns,
                                                        'answered_by', a.answered_by, 'answered_via', a.answered_via, 'answered_at', a.answered_at)
                                     order by a.answer_id desc), '[]')
-            from (select * from iu_core.ingest_conflict_answer x where x.upload_id = u.upload_id order by x.answer_id desc limit 20) a) as conflict_answers
+            from (select * from iu_core.ingest_conflict_answer x where x.upload_id = u.upload_id order by x.answer_id desc limit 20) a) as conflict_answers,
+         -- The upload failed, and its file is kept until then: it can be read again.
+         (select g.kept_until from iu_core.ingest_reading g where g.upload_id = u.upload_id) as file_kept_until
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

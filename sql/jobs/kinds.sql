@@ -129,10 +129,14 @@ begin
   loop
     perform iu_core.fn_system_issue_open(
       'job_kind_unhandled', 'warning', v_line.subject,
-      format('No worker handles jobs of the kind %s', v_line.job_kind) ||
+      case when v_line.job_kind like 'upload\_read:%'
+           then format('Uploads wait to be read: no running process can open the store %s, in which their files are', substr(v_line.job_kind, 13))
+           else format('No worker handles jobs of the kind %s', v_line.job_kind) end ||
         case when v_line.executor = 'PG_worker' then '' else format(' for the executor %s', v_line.executor) end,
       jsonb_build_object('job_kind', v_line.job_kind, 'executor', v_line.executor,
-                         'remedy', 'Start a worker with a handler of this kind (stagedoor worker --handlers FILE), or cancel its jobs.'));
+                         'remedy', case when v_line.job_kind like 'upload\_read:%'
+                           then 'Start `stagedoor start` or `stagedoor worker` on the host that received the files, with the same STAGEDOOR_HOME and STAGEDOOR_STORE; or discard the uploads. A store that all hosts share (pvc, s3) avoids this.'
+                           else 'Start a worker with a handler of this kind (stagedoor worker --handlers FILE), or cancel its jobs.' end));
     opened := opened + 1;
   end loop;
   for v_line in

@@ -16,6 +16,7 @@ import { gateTasks } from '../gates/maintenance.ts'
 import { retainDuck } from '../ingest/duckdb.ts'
 import { ingestLibrary } from '../ingest/library.ts'
 import type { PipelineDeps } from '../ingest/pipeline.ts'
+import { fileTasks } from '../ingest/reading.ts'
 import { spoolFolder } from '../ingest/spool.ts'
 import { ingestTasks } from '../ingest/uploads.ts'
 import { builtInHandlers } from '../jobs/built-in-kinds.ts'
@@ -48,6 +49,7 @@ import { type ProcessRole, type RegisteredProcess, registerProcess } from './pro
 import { ReadReplica } from './replica.ts'
 import { createSearch } from './search.ts'
 import { blobProof, openStores, resultPlaces, type Stores, type StoreWatch, watchStores } from './stores.ts'
+import { startReader } from './uploads.ts'
 
 /** What runs in this process. Maintenance always does, unless another composition of the same process runs it. */
 export interface Roles {
@@ -55,6 +57,8 @@ export interface Roles {
   readonly api?: boolean
   /** Runs jobs and fires schedules. */
   readonly jobs?: JobsRole
+  /** Reads uploaded files; default: with the role `api`. */
+  readonly uploads?: boolean
   /** Turns events into jobs. */
   readonly dispatcher?: boolean
   /** Drives executions and runs their steps. */
@@ -112,8 +116,8 @@ export interface ApiResources {
 
 const API_TIMEOUT_MS = 60_000
 const HEALTH_SESSIONS = 4
-/** Each file that is read takes one, and a second one now and then to write its progress. */
-const READER_SESSIONS = 8
+/** Each file that is read takes up to two, and one now and then to write its progress. Two more claim and register. */
+const READER_SESSIONS = 10
 /** A search takes one for a moment: active collections, words of the query, changes of the mirror. */
 const QUERY_SESSIONS = 4
 /** Claims and schedules. Each handler has one of its own; heartbeats and completions have two more. */
@@ -155,7 +159,11 @@ export async function compose(
     },
     health: () => healthOf(parts),
     async crash(error) {
-      await Promise.all([parts.worker?.crash(error), parts.playbooks?.engine.crash(error)])
+      await Promise.all([
+        parts.worker?.crash(error),
+        parts.reader?.crash(error),
+        parts.playbooks?.engine.crash(error),
+      ])
     },
     stop() {
       stopped ??= stopParts(context, parts)
@@ -169,6 +177,7 @@ export async function compose(
     parts.stores = await watchSharedStores(context)
     const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
     if (roles.api) parts.api = openApi(context, search!, metrics)
+    if (roles.uploads ?? roles.api) parts.reader = await startUploads(context, parts, metrics)
     if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
     if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)
     if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, parts, roles.api === true)
@@ -218,6 +227,7 @@ interface Parts {
   stores?: StoreWatch | undefined
   api?: ApiResources
   worker?: Worker
+  reader?: Worker | undefined
   dispatcher?: Dispatcher
   maintenance?: Maintenance
   playbooks?: RunningPlaybooks
@@ -235,11 +245,12 @@ function healthOf({
   stores,
   maintenance,
   worker,
+  reader,
   dispatcher,
   playbooks,
   searchWorker,
 }: Parts): HealthCheck[] {
-  const single = [maintenance, worker, dispatcher].flatMap((part) => (part ? [part.health()] : []))
+  const single = [maintenance, worker, reader, dispatcher].flatMap((part) => (part ? [part.health()] : []))
   return [
     ...(stores?.health() ?? []),
     ...single,
@@ -321,6 +332,7 @@ function openApi(context: Context, search: Search, metrics: Hooks): ApiResources
     ingest: {
       pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
       home: config.home,
+      files: stores.uploads,
     },
     search,
     blobs: stores.blobs,
@@ -346,6 +358,25 @@ function openReplica(context: Context, primary: Pool, metrics: Hooks): ReadRepli
   const replica = new ReadReplica({ pool, primary, log, ...(metrics && { hooks: metrics.replica }) })
   closers.push(() => replica.stop())
   return replica
+}
+
+/** On the sessions with which the API works on uploads, where this process serves it. */
+async function startUploads(context: Context, parts: Parts, metrics: Hooks): Promise<Worker | undefined> {
+  const { config, database, log, closers, stores } = context
+  const deps = parts.api?.ingest ?? {
+    pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
+    home: config.home,
+    files: stores.uploads,
+  }
+  if (!parts.api) closers.push(retainDuck(spoolFolder(config.home)))
+  const reader = await startReader(deps, {
+    log,
+    listenUrl: database.workerUrl,
+    longRunningMs: config.workerLongRunning * 1000,
+    ...(metrics && { hooks: metrics.worker }),
+  })
+  if (reader) closers.push(() => reader.stop())
+  return reader
 }
 
 /** Nothing to watch where all bytes are files of this machine. */
@@ -424,6 +455,7 @@ function maintenanceTasks(context: Context, parts: Parts, pool: Pool, servesApi:
     ...changeTasks,
     ...stagingTasksHere(context, parts, servesApi),
     ...ingestTasks(config.home),
+    ...fileTasks(stores.uploads, () => parts.stores?.mayDelete() !== false, database.kind === 'embedded'),
     ...eventTasks,
     ...routeTasks,
     ...jobTasks,
@@ -477,6 +509,7 @@ async function startPlaybooks(
   const ingest = ingestLibrary({
     pool: toolPool,
     home: config.home,
+    files: stores.uploads,
     service: (work) => inTransaction(toolPool, work, SERVICE_ROLE),
     admin: () => Promise.reject(new Error('a playbook registers no dataset')),
   })

@@ -35,7 +35,7 @@ export interface StagedoorOptions {
   readonly databaseUrl?: string
   /** The same database directly and as the login that migrates; default: `databaseUrl`. */
   readonly databaseDirectUrl?: string
-  /** Folder of the embedded server, of the blobs (`blobs` in it) and of files being read (`spool`); default `.stagedoor`. */
+  /** Folder of the embedded server, of the blobs (`blobs` in it), of uploaded files (`uploads`, `spool`); default `.stagedoor`. */
   readonly home?: string
 }
 
@@ -160,7 +160,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
   const { prove } = blobProof(database, stores)
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   const { work, ...starters } = libraryWork(config, database)
-  const ingest = ingestLibrary({ pool: workers, home, service, admin })
+  const ingest = ingestLibrary({ pool: workers, home, files: stores.uploads, service, admin })
   const search = createSearch({ config, database, pool: workers, statement })
   return {
     gates: {

@@ -1,13 +1,16 @@
 /**
- * Where this process keeps bytes outside of the database: blobs of staging, large results of playbooks. STAGEDOOR_STORE names the
+ * Where this process keeps bytes outside of the database: blobs of staging, large results of playbooks, files of
+ * uploads until they are read. STAGEDOOR_STORE names the
  * places; the first is written to, and a reference is read in the place of its scheme. What was stored in the home before the
  * setting changed stays readable.
  */
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { SharedResults } from '../executions/results.ts'
+import { createUploadFiles, diskPlace, type FilePlace, type UploadFiles } from '../ingest/upload-files.ts'
 import { type Config, formatStorePlace, type StorePlace } from '../kernel/config.ts'
 import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
@@ -41,6 +44,8 @@ export interface Stores {
   readonly sharedBlobs: BlobStore | undefined
   /** Large results, in shared places only: another machine may continue an execution. Undefined where there is none. */
   readonly sharedResults: SharedResults | undefined
+  /** Files of uploads, in all places. */
+  readonly uploads: UploadFiles
   /** The folder of the place `disk`. */
   readonly folder: string
   readonly shared: readonly SharedPlace[]
@@ -68,7 +73,9 @@ export function openStores(config: StoreConfig): Stores {
   const opened = all.map((place) => openPlace(place, config))
   const shared = opened.filter((place) => place.shared !== undefined)
   const results = routed(shared.map((place) => place.results))
+  const [first, ...others] = opened.map((place) => place.uploads)
   return {
+    uploads: createUploadFiles(config.home, [first!, ...others]),
     blobs: routed(opened.map(({ blobs }) => blobs))!,
     sharedBlobs: routed(shared.map(({ blobs }) => blobs)),
     sharedResults: results && {
@@ -94,11 +101,17 @@ function routed(stores: readonly BlobStore[]): BlobStore | undefined {
 interface OpenedPlace {
   readonly blobs: BlobStore
   readonly results: BlobStore
+  readonly uploads: FilePlace
   readonly shared?: SharedPlace
   close(): void
 }
 
 const MARKER = 'stagedoor-cell.json'
+
+/** Names a store that several machines share by what they all call it. */
+function identityOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 12)
+}
 
 function openPlace(place: StorePlace, config: StoreConfig): OpenedPlace {
   if (place.scheme === 's3') return openS3Place(place, config)
@@ -106,6 +119,7 @@ function openPlace(place: StorePlace, config: StoreConfig): OpenedPlace {
   return {
     blobs: createDiskBlobStore(join(place.folder, 'blobs')),
     results: createDiskBlobStore(join(place.folder, 'results')),
+    uploads: diskPlace(place.folder),
     close() {},
   }
 }
@@ -125,6 +139,11 @@ function openVolume(place: DiskPlace, { cell }: StoreConfig): OpenedPlace {
   return {
     blobs: onlyMounted(createDiskBlobStore(join(folder, 'blobs'), 'pvc')),
     results: onlyMounted(createDiskBlobStore(join(folder, 'results'), 'pvc')),
+    // The marker says whose volume it is; where it is mounted differs between machines.
+    uploads: {
+      blobs: onlyMounted(createDiskBlobStore(join(folder, 'uploads'), 'pvc')),
+      identity: async () => `pvc.${identityOf(cell)}`,
+    },
     shared: {
       scheme: 'pvc',
       name: formatStorePlace({ scheme: 'pvc', folder }),
@@ -167,6 +186,10 @@ function openS3Place(place: S3Place, config: StoreConfig): OpenedPlace {
   return {
     blobs: store('blobs'),
     results: store('results'),
+    uploads: {
+      blobs: createS3BlobStore(bucket, { base: `${root}/uploads` }),
+      identity: async () => `s3.${identityOf(`${place.bucket}/${root}`)}`,
+    },
     shared: {
       scheme: 's3',
       name: formatStorePlace({ ...place, prefix: root }),

@@ -16,7 +16,7 @@ import type { Composition, Roles } from './compose.ts'
 
 /** Which roles this program takes. Maintenance runs with each of them. */
 export interface WorkOptions {
-  /** Handlers of your kinds of jobs. The kinds that Stagedoor brings run as well, and schedules fire. Absent: neither. */
+  /** Handlers of your kinds of jobs. The kinds that Stagedoor brings run as well, uploads are read, and schedules fire. Absent: nothing of it. */
   readonly jobs?: JobHandlers
   /** Handlers that steps of playbooks call. Absent: no executions run here. */
   readonly playbooks?: PlaybookHandlers
@@ -146,6 +146,7 @@ async function rolesOf(config: Config, options: Omit<WorkOptions, 'log'>): Promi
   return {
     dispatcher,
     ...(jobs && {
+      uploads: true,
       jobs: {
         ...shutdown,
         ...(concurrency !== undefined && { concurrency }),

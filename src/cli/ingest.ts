@@ -146,6 +146,7 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
   const { dataset, encoding, delimiter, headerLine, sheet, decimal, dates, without, rememberOptions } = flags
   // Loaded here, like everything that reads files.
   const { columnNames } = await import('../ingest/readers/format.ts')
+  const { openStores } = await import('../app/stores.ts')
   const columns = flags.columns === undefined ? undefined : columnNames(flags.columns)
   const interrupt = new AbortController()
   const onInterrupt = (): void => interrupt.abort()
@@ -162,7 +163,9 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
       return { workspaceId, ...(await withFlag(resolveDatasetTarget(client, named))) }
     })
     const { until, onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile, dryRun, cursor } = flags
-    const result = await ingest({ pool: await session.pool(), home: config.home }, source, {
+    const files = openStores(config)
+    const deps = { pool: await session.pool(), home: config.home, files: files.uploads }
+    const result = await ingest(deps, source, {
       ...target,
       until,
       onInvalid,
@@ -191,7 +194,9 @@ export async function ingestFile(session: Session, file: string, flags: IngestFl
       fileName: flags.name ?? (file === '-' ? 'standard input' : basename(file)),
       onEvent: bars.onEvent,
       signal: interrupt.signal,
-    }).finally(bars.stop)
+    })
+      .finally(bars.stop)
+      .finally(() => files.close())
     const view = await loadUploadView(session, result.upload.upload_id)
     const problems = await transaction((client) => problemsOf(client, result.upload, MAX_PROBLEM_LINES))
     return { result, view, problems }

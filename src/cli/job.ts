@@ -1,5 +1,6 @@
 /** `stagedoor job`: the job queue and its kinds. */
 import pc from 'picocolors'
+import { READING_KIND } from '../ingest/reading.ts'
 import { BUILT_IN_KINDS } from '../jobs/built-in-kinds.ts'
 import { type DeadLetterGroup, groupDeadLetters, replaySelection } from '../jobs/dead-letters.ts'
 import { hasLiveWorker } from '../jobs/library.ts'
@@ -613,5 +614,7 @@ export function startWorkerStep(kind: string, executor = 'PG_worker'): NextStep 
       `A worker of ${executor} claims it over HTTP, as examples/jobs/worker.py does`,
       `stagedoor token --role stagedoor_executor --executor ${executor}`,
     ]
+  if (kind.startsWith(`${READING_KIND}:`))
+    return ['A process that shares the store of the file reads it', 'stagedoor start']
   return BUILT_IN_KINDS.includes(kind) ? ['The server runs it', 'stagedoor start'] : RUN_A_HANDLER
 }

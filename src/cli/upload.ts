@@ -5,6 +5,7 @@ import { findStandingOf } from '../changes/reviews.ts'
 import { promotePlan } from '../ingest/pipeline.ts'
 import { approvePlan, listPlanRows, rejectPlan, submitPlan } from '../ingest/plan.ts'
 import { planUndo, type UndoPlan, undoUpload } from '../ingest/promotion.ts'
+import { retryUpload } from '../ingest/reading.ts'
 import {
   discardUpload,
   requireUpload,
@@ -61,6 +62,7 @@ export const uploadCommand = () =>
       rejectCommand(),
       promoteCommand(),
       undoCommand(),
+      retryCommand(),
       discardCommand(),
       historyCommand(),
       lineageOfUploadCommand(),
@@ -285,16 +287,31 @@ function laterUploads({ stays }: UndoPlan): string[] {
   return [...new Set(ids.filter((id) => id !== undefined))]
 }
 
-const discardCommand = () =>
-  uploadVerb('discard', 'delete the lines of an upload that was not promoted; it stays in the list').run(
-    async ({ output, transaction }, id) => {
+const retryCommand = () =>
+  uploadVerb('retry', 'read the kept file of an upload that failed again')
+    .examples(
+      `Where a file could not be read for a reason that may pass (a store that did not answer, a process that died again and again), it is
+kept for a week. A job reads it again, in any process that shares its store: \`stagedoor upload show ID\` says how far it is.`,
+    )
+    .run(async ({ output, transaction }, id) => {
       const upload = await transaction(async (client) => {
-        await discardUpload(client, id)
+        await retryUpload(client, id)
         return requireUpload(client, id)
       })
-      output.result(upload, `Discarded ${id}: ${plural(upload.line_count, 'line')} deleted`)
-    },
-  )
+      output.result(upload, `${id} waits to be read again`)
+    })
+
+const discardCommand = () =>
+  uploadVerb(
+    'discard',
+    'delete the lines of an upload that was not promoted, or cancel one that is being read; it stays in the list',
+  ).run(async ({ output, transaction }, id) => {
+    const upload = await transaction(async (client) => {
+      await discardUpload(client, id)
+      return requireUpload(client, id)
+    })
+    output.result(upload, `Discarded ${id}: ${plural(upload.line_count, 'line')} deleted`)
+  })
 
 const limitsCommand = () =>
   command(

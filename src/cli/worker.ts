@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { Composition } from '../app/compose.ts'
 import type { PlaybookHandlers } from '../executions/tools/tool.ts'
 import type { MetricsPort } from '../http/metrics-port.ts'
+import { READING_KIND } from '../ingest/reading.ts'
 import type { JobHandlers } from '../jobs/handlers.ts'
 import { EXECUTORS } from '../jobs/queue.ts'
 import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
@@ -58,7 +59,7 @@ export const workerCommand = () =>
   $ stagedoor worker --handlers ./jobs.ts
   $ stagedoor job enqueue send_report
 
-The built-in kinds of jobs run here and in \`stagedoor start\`, unless --kinds leaves them out. Every worker also runs all maintenance.
+The built-in kinds of jobs run here and in \`stagedoor start\`, unless --kinds leaves them out; upload_read reads the files of uploads. Every worker also runs all maintenance.
 A process that drives an execution and lacks a handler hands the step to a process that has it.
 A handler that throws is retried. Ctrl-C waits for running handlers. The jobs of a killed worker go to others within seconds.`,
     )
@@ -71,7 +72,8 @@ A handler that throws is retried. Ctrl-C waits for running handlers. The jobs of
         const { createMetrics } = await import('../app/metrics.ts')
         const { openMetricsPort } = await import('../http/metrics-port.ts')
         const own = await loadHandlerFile(options.handlers)
-        const handlers = selectHandlers({ ...builtInJobs(config), ...own.handlers }, options.kinds)
+        const kindsOfJobs = options.kinds?.filter((kind) => kind !== READING_KIND)
+        const handlers = selectHandlers({ ...builtInJobs(config), ...own.handlers }, kindsOfJobs)
         const log = throttleOutageLog(createLog(config))
         const metrics = createMetrics()
         const database = await open()
@@ -82,7 +84,8 @@ A handler that throws is retried. Ctrl-C waits for running handlers. The jobs of
           if (options.metricsPort !== undefined)
             port = await openMetricsPort(metrics, options.metricsPort, options.metricsHost)
           const roles = {
-            jobs: { handlers, executor },
+            ...(Object.keys(handlers).length > 0 && { jobs: { handlers, executor } }),
+            uploads: executor === 'PG_worker' && (options.kinds?.includes(READING_KIND) ?? true),
             dispatcher: options.dispatch === true,
             ...(playbooks && {
               playbooks: {

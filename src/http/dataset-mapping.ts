@@ -14,6 +14,7 @@ import {
 } from '../ingest/pipeline.ts'
 import { forgetReadOptions, listReadOptions } from '../ingest/read-options.ts'
 import { DatasetMapping, DatasetMatches, datasetMapping, MappingPreview } from '../ingest/shapes.ts'
+import type { SpooledFile } from '../ingest/spool.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { type Static, shape, Type } from '../kernel/schema.ts'
@@ -26,6 +27,7 @@ import {
   readingOptions,
   receiveFile,
   refuseTooLarge,
+  spoolSink,
 } from './receive-file.ts'
 import { DatasetName, type Routes, routes, Workspace } from './routes.ts'
 
@@ -267,15 +269,19 @@ async function matchFile(
   reply.header('connection', 'close')
   const actor: IngestActor = { transaction: (work) => request.transaction(work) }
   let workspaceId = ''
-  const { file, options, format } = await receiveFile<MatchOptions>(request, deps.home, {
-    options: MatchOptions,
-    admit: async (options) => {
-      workspaceId = await request.transaction((client) => workspaceOf(client, options.workspace_id))
-      const { maxBytes: limit } = await admitFile(actor, workspaceId)
-      refuseTooLarge(request, limit)
-      return { limit }
+  const { file, options, format } = await receiveFile<MatchOptions, SpooledFile>(
+    request,
+    spoolSink(deps.home),
+    {
+      options: MatchOptions,
+      admit: async (options) => {
+        workspaceId = await request.transaction((client) => workspaceOf(client, options.workspace_id))
+        const { maxBytes: limit } = await admitFile(actor, workspaceId)
+        refuseTooLarge(request, limit)
+        return { limit }
+      },
     },
-  })
+  )
   reply.removeHeader('connection')
   const asked = { workspaceId, head: options.head, file: fileOptionsOf(options, format) }
   return semaphore.within({ key: workspaceId }, () => matchSpooled(actor, file, asked))
@@ -292,7 +298,7 @@ async function preview(
   reply.header('connection', 'close')
   const actor: IngestActor = { transaction: (work) => request.transaction(work) }
   let workspaceId = ''
-  const received = await receiveFile<PreviewOptions>(request, deps.home, {
+  const received = await receiveFile<PreviewOptions, SpooledFile>(request, spoolSink(deps.home), {
     options: PreviewOptions,
     admit: async (options) => {
       workspaceId = await request.transaction((client) => workspaceOf(client, options.workspace_id))

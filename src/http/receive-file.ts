@@ -177,10 +177,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// Receiving: the file of a form, or the body itself, into the spool. Nothing is left of one that breaks off.
+// Receiving: the file of a form, or the body itself, into a store or the spool. Nothing is left of one that breaks off.
 
-export interface ReceivedFile<Options> {
-  readonly file: SpooledFile
+export interface ReceivedFile<Options, File = SpooledFile> {
+  readonly file: File
   readonly file_name: string
   readonly options: Options
   /** Where the content type says it. */
@@ -194,13 +194,25 @@ export interface FileRequest<Options> {
   admit(options: Options): Promise<{ limit: number }>
 }
 
-export async function receiveFile<Options extends { readonly file_name?: string }>(
+/** Where the bytes go. */
+export interface FileSink<File> {
+  put(bytes: AsyncIterable<Uint8Array>, limit: number): Promise<File>
+  /** The request fails after its file was received. */
+  remove(file: File): Promise<void>
+}
+
+/** For a file that is only looked at while its request runs. */
+export function spoolSink(home: string): FileSink<SpooledFile> {
+  return { put: (bytes, limit) => spool(home, bytes, limit), remove: (file) => file.remove() }
+}
+
+export async function receiveFile<Options extends { readonly file_name?: string }, File>(
   request: FastifyRequest,
-  home: string,
+  sink: FileSink<File>,
   asked: FileRequest<Options>,
-): Promise<ReceivedFile<Options>> {
+): Promise<ReceivedFile<Options, File>> {
   try {
-    return await (request.isMultipart() ? receiveForm : receiveBody)(request, home, asked)
+    return await (request.isMultipart() ? receiveForm : receiveBody)(request, sink, asked)
   } catch (error) {
     request.raw.unpipe()
     request.raw.resume()
@@ -220,11 +232,11 @@ const BODY_TYPES = [
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 ]
 
-async function receiveBody<Options extends { readonly file_name?: string }>(
+async function receiveBody<Options extends { readonly file_name?: string }, File>(
   request: FastifyRequest,
-  home: string,
+  sink: FileSink<File>,
   asked: FileRequest<Options>,
-): Promise<ReceivedFile<Options>> {
+): Promise<ReceivedFile<Options, File>> {
   const options = readOptions(request, asked, request.query as object, 'querystring')
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
   const format = RECORDS.includes(type) ? 'jsonl' : undefined
@@ -235,20 +247,20 @@ async function receiveBody<Options extends { readonly file_name?: string }>(
     type === 'application/json-seq' ? withoutSeparators : undefined,
   )
   return {
-    file: await spool(home, bytes, limit),
+    file: await sink.put(bytes, limit),
     file_name: plainName(options.file_name ?? (format ? 'records.jsonl' : 'upload')),
     options,
     format,
   }
 }
 
-async function receiveForm<Options extends { readonly file_name?: string }>(
+async function receiveForm<Options extends { readonly file_name?: string }, File>(
   request: FastifyRequest,
-  home: string,
+  sink: FileSink<File>,
   asked: FileRequest<Options>,
-): Promise<ReceivedFile<Options>> {
+): Promise<ReceivedFile<Options, File>> {
   const fields: Record<string, unknown> = { ...(request.query as object) }
-  let received: ReceivedFile<Options> | undefined
+  let received: ReceivedFile<Options, File> | undefined
   try {
     for await (const part of request.parts()) {
       if (received) throw invalidForm('the file must be the last field of the form, and the only file')
@@ -263,7 +275,7 @@ async function receiveForm<Options extends { readonly file_name?: string }>(
       const options = readOptions(request, asked, fields, 'form')
       const { limit } = await asked.admit(options)
       received = {
-        file: await spool(home, uncut(part.file), limit),
+        file: await sink.put(uncut(part.file), limit),
         file_name: plainName(options.file_name ?? part.filename ?? 'upload'),
         options,
         format: undefined,
@@ -272,7 +284,7 @@ async function receiveForm<Options extends { readonly file_name?: string }>(
     if (!received) throw invalidForm('it has no field file')
     return received
   } catch (error) {
-    await received?.file.remove()
+    if (received) await sink.remove(received.file)
     throw formError(error)
   }
 }

@@ -1,16 +1,15 @@
-/** POST /uploads: receives a file, opens the upload with the caller's rights, answers, and continues in the background. */
+/** POST /uploads: receives a file into the store, opens the upload with the caller's rights, enqueues the job that reads it, and answers. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   admitUpload,
-  backEndActor,
-  continueUpload,
   type IngestActor,
   type IngestOptions,
-  openUpload,
   type PipelineDeps,
+  queueUpload,
 } from '../ingest/pipeline.ts'
 import { planOptions, Upload } from '../ingest/shapes.ts'
+import { homeUploadFiles, type StoredFile, type UploadFiles } from '../ingest/upload-files.ts'
 import { findUpload } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { type Static, shape, Type } from '../kernel/schema.ts'
@@ -19,6 +18,7 @@ import { readJson } from '../staging/records.ts'
 import { workspaceOf } from './access.ts'
 import {
   acceptFiles,
+  type FileSink,
   fileOptionsOf,
   fileRoute,
   type ReceivedFile,
@@ -28,14 +28,13 @@ import {
 } from './receive-file.ts'
 import { JSON_TEXT, stringifyRawJson, withRawJson } from './responses.ts'
 import { routes, Workspace } from './routes.ts'
-import type { BackgroundUploads } from './upload-progress.ts'
 
 const Created = shape('CreatedUpload', {
   upload: Upload,
   created: Type.Boolean({ description: 'false: the same bytes are there already' }),
 })
 
-export function uploadCreateRoutes(ingest: PipelineDeps, background: BackgroundUploads) {
+export function uploadCreateRoutes(ingest: PipelineDeps) {
   return routes('uploads', async (api) => {
     await acceptFiles(api.fastify)
     const { preValidation, body } = fileRoute(UploadForm)
@@ -43,29 +42,25 @@ export function uploadCreateRoutes(ingest: PipelineDeps, background: BackgroundU
       operationId: 'createUpload',
       summary: 'Upload a file: as a form, or as the raw body with the options in the query string',
       description:
-        'Answers as soon as the file is here. It is read, checked and planned in the background: follow it at /api/v1/uploads/{id}/progress. The same bytes for the same client are recognised. In a form the fields come before the file.',
+        'Answers as soon as the file is in the store. A job reads, checks and plans it, in any process that shares the store, whether you wait or not: follow it at /api/v1/uploads/{id}/progress of any server, cancel it with /api/v1/uploads/{id}/discard. The same bytes for the same client are recognised. In a form the fields come before the file.',
       query: UploadQuery,
       answer: Created,
       status: 202,
       problems: [403, 404, 409, 413, 429],
       preValidation,
       schema: { body, response: { 200: Created } },
-      handle: (request, reply) => create(request, reply, ingest, background),
+      handle: (request, reply) => create(request, reply, ingest),
     })
   })
 }
 
-async function create(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: PipelineDeps,
-  background: BackgroundUploads,
-): Promise<never> {
+async function create(request: FastifyRequest, reply: FastifyReply, deps: PipelineDeps): Promise<never> {
   // If anything goes wrong, the rest of the body is still on its way: the connection is of no further use.
   reply.header('connection', 'close')
   const caller: IngestActor = { transaction: (work) => request.transaction(work) }
+  const files = deps.files ?? homeUploadFiles(deps.home)
   let workspaceId = ''
-  const received = await receiveFile<UploadOptions>(request, deps.home, {
+  const received = await receiveFile<UploadOptions, StoredFile>(request, storeSink(files), {
     options: UploadOptions,
     admit: async (options) => {
       workspaceId = await request.transaction((client) => workspaceOf(client, options.workspace_id))
@@ -74,20 +69,21 @@ async function create(
   })
   reply.removeHeader('connection')
   const options = ingestOptionsOf(request, received, workspaceId)
-  const opened = await openUpload(deps, received.file, { ...options, actor: caller }, (client, id) =>
-    findUpload(withRawJson(client), id),
+  const { upload_id, upload, created } = await queueUpload(
+    { ...deps, files },
+    received.file,
+    { ...options, actor: caller },
+    (client, id) => findUpload(withRawJson(client), id),
   )
-  const { upload_id, upload, created } = opened
-  if (created) {
-    // The request has ended by then; the back end acts for its caller, whose right to stage was checked.
-    const actor = backEndActor(deps.pool, upload.uploaded_by)
-    background.start(upload_id, (signal) => continueUpload(deps, opened, { ...options, actor, signal }))
-  }
   return reply
     .status(created ? 202 : 200)
     .header('location', `${API_PREFIX}/uploads/${upload_id}`)
     .type(JSON_TEXT)
     .send(stringifyRawJson({ upload, created })) as never
+}
+
+function storeSink(files: UploadFiles): FileSink<StoredFile> {
+  return { put: (bytes, limit) => files.put(bytes, { limit }), remove: (file) => files.delete(file.file_ref) }
 }
 
 /** Before a byte is taken: whoever may not upload here does not fill the disk either. */
@@ -104,12 +100,11 @@ async function admission(
   return { limit }
 }
 
-/** A caller does not wait in a queue: `uploads_at_once` says when to try again. */
 function ingestOptionsOf(
   request: FastifyRequest,
-  { options, file_name, format }: ReceivedFile<UploadOptions>,
+  { options, file_name, format }: ReceivedFile<UploadOptions, StoredFile>,
   workspaceId: string,
-): Omit<IngestOptions, 'actor'> {
+): Omit<IngestOptions, 'actor' | 'signal' | 'onEvent' | 'sameBytes' | 'maxQueueWaitMs'> {
   return {
     workspaceId,
     dataset: options.dataset,
@@ -125,7 +120,6 @@ function ingestOptionsOf(
     maxDeleted: options.max_deleted,
     allowShortFile: options.allow_short_file,
     dryRun: options.dry_run,
-    maxQueueWaitMs: 0,
     requestId: request.id,
   }
 }

@@ -1,4 +1,4 @@
-/** Uploads: a file comes in, is read in the background, planned, decided, promoted, undone. */
+/** Uploads: a file comes in, is read by a job, planned, decided, promoted, undone. */
 
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
@@ -26,6 +26,7 @@ import {
 } from '../ingest/plan.ts'
 import { planUndo, rowLineage, undoUpload, uploadLineage } from '../ingest/promotion.ts'
 import { rawKeys } from '../ingest/readers/chunks.ts'
+import { retryUpload } from '../ingest/reading.ts'
 import { MAX_CELLS, repairUpload } from '../ingest/repair.ts'
 import { readRisk, UploadRisk } from '../ingest/risk.ts'
 import {
@@ -49,6 +50,7 @@ import {
   Upload,
   VALIDATION_STATUSES,
 } from '../ingest/shapes.ts'
+import type { SpooledFile } from '../ingest/spool.ts'
 import { exportProblems, listLeftOut, listProblemKinds, listRows } from '../ingest/staged-rows.ts'
 import {
   discardUpload,
@@ -62,13 +64,13 @@ import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { Digest, nullable, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { workspaceOf } from './access.ts'
 import { acceptChangeNumbers } from './changes.ts'
-import { acceptFiles, fileRoute, receiveFile, refuseTooLarge } from './receive-file.ts'
+import { acceptFiles, fileRoute, receiveFile, refuseTooLarge, spoolSink } from './receive-file.ts'
 import { ActorNames, attachment, withRawJson } from './responses.ts'
 import { After, Limit, limit, listPage, page, type Routes, routes, Workspace } from './routes.ts'
 import type { ApiContext } from './server.ts'
 import { readExactly, uploadCreateRoutes } from './upload-create.ts'
 import { answerDetail, UploadDetail } from './upload-detail.ts'
-import { createBackgroundUploads, uploadProgressRoutes } from './upload-progress.ts'
+import { uploadProgressRoutes } from './upload-progress.ts'
 
 /** More than any upload has: one for each thing that was done to it. */
 const RowPlace = Type.Optional(
@@ -83,14 +85,10 @@ const answersDetail = { answer: UploadDetail, problems: [403, 404, 409], raw: tr
 export function uploadRoutes({ ingest }: ApiContext) {
   return routes('uploads', async (api) => {
     acceptChangeNumbers(api.fastify, 'upload')
-    const background = createBackgroundUploads(api.fastify.log)
-    api.fastify.addHook('preClose', () => background.stop())
-    // Again: a request that was on its way may have begun another.
-    api.fastify.addHook('onClose', () => background.stop())
     // It reads bodies in a way of its own, which the others must not inherit.
-    await api.fastify.register(uploadCreateRoutes(ingest, background))
+    await api.fastify.register(uploadCreateRoutes(ingest))
     await api.fastify.register(correctionRoutes(ingest))
-    await api.fastify.register(uploadProgressRoutes(background))
+    await api.fastify.register(uploadProgressRoutes())
     readRoutes(api)
     rowRoutes(api)
     repairRoutes(api, ingest)
@@ -494,9 +492,19 @@ function decisionRoutes(api: Routes, ingest: PipelineDeps): void {
       answerDetail(request, (client, id) => undoUpload(client, id, request.body), request.decide),
   })
 
+  api.post('/:id/retry', {
+    operationId: 'retryUpload',
+    summary: 'Read the kept file of a failed upload again',
+    description:
+      'Where reading failed for a reason that may pass, the file is kept for a week (`file_kept_until`). A job reads it again: follow it at /api/v1/uploads/{id}/progress.',
+    ...answersDetail,
+    problems: [403, 404, 409, 429],
+    handle: (request) => answerDetail(request, retryUpload),
+  })
+
   api.post('/:id/discard', {
     operationId: 'discardUpload',
-    summary: 'Throw an upload away that was not promoted',
+    summary: 'Throw an upload away that was not promoted; one that is being read is cancelled',
     ...answersDetail,
     handle: (request) => answerDetail(request, discardUpload),
   })
@@ -788,9 +796,9 @@ function correctionRoutes(ingest: PipelineDeps) {
         // If anything goes wrong, the rest of the body is still on its way: the connection is of no further use.
         reply.header('connection', 'close')
         const caller = { transaction: request.transaction.bind(request) }
-        const { file, file_name, options } = await receiveFile<Static<typeof CorrectionOptions>>(
+        const { file, file_name, options } = await receiveFile<Static<typeof CorrectionOptions>, SpooledFile>(
           request,
-          ingest.home,
+          spoolSink(ingest.home),
           {
             options: CorrectionOptions,
             admit: async () => {

@@ -35,12 +35,14 @@ import {
 } from './pipeline.ts'
 import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
+import { retryUpload } from './reading.ts'
 import type { Correction, RepairResult } from './repair.ts'
 import { readRisk, type UploadRisk } from './risk.ts'
 import type { MappingPreview } from './shapes.ts'
 import { spoolFolder } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './staged-rows.ts'
+import type { UploadFiles } from './upload-files.ts'
 import * as uploads from './uploads.ts'
 
 export interface IngestRunOptions extends Omit<IngestOptions, 'actor' | 'until' | 'requestId'> {
@@ -105,6 +107,9 @@ export interface Ingest {
   ): Promise<promotions.Promotion>
   /** What was promoted, newest first. */
   promotions(filter?: Partial<promotions.PromotionFilter>): Promise<promotions.PromotionSummary[]>
+  /** Reads the kept file of an upload that failed once more, as a job: `file_kept_until` says whether it is there. */
+  retry(upload: string, retriedBy?: string): Promise<void>
+  /** Also while it is being read, in whichever process: that cancels it. */
   discard(upload: string, discardedBy?: string): Promise<void>
   /** Which production rows an upload wrote. */
   lineage(upload: string, page?: { limit?: number; after?: string }): Promise<promotions.LedgerRow[]>
@@ -145,6 +150,7 @@ export interface Ingest {
 interface IngestLibraryDeps {
   readonly pool: Pool
   readonly home: string
+  readonly files?: UploadFiles
   service<T>(work: (client: Client) => Promise<T>): Promise<T>
   admin<T>(work: (client: Client) => Promise<T>): Promise<T>
 }
@@ -152,6 +158,7 @@ interface IngestLibraryDeps {
 export function ingestLibrary({
   pool,
   home,
+  files,
   service,
   admin,
 }: IngestLibraryDeps): Ingest & { close(): Promise<void> } {
@@ -166,7 +173,7 @@ export function ingestLibrary({
     async run(source, { uploadedBy, until = 'promoted', ...options }) {
       await retainDuck()
       const actor = backEndActor(pool, uploadedBy)
-      const result = await ingest({ pool, home }, source, { ...options, actor, until })
+      const result = await ingest({ pool, home, files }, source, { ...options, actor, until })
       if (result.stopped && (result.created || options.sameBytes === 'continue')) throw result.stopped
       return result
     },
@@ -208,6 +215,7 @@ export function ingestLibrary({
     undo: (id, wanted) => service((client) => promotions.undoUpload(client, id, wanted)),
     promotions: (filter = {}) =>
       service((client) => promotions.listPromotions(client, { limit: 50, ...filter })),
+    retry: (id, by) => service((client) => retryUpload(client, id, by)),
     discard: (id, by) => service((client) => uploads.discardUpload(client, id, by)),
     lineage: (id, page = {}) =>
       service((client) => promotions.uploadLineage(client, id, { limit: 100, ...page })),

@@ -22,6 +22,7 @@ export const UploadPermissions = shape(
     promote: Permission,
     undo: Permission,
     discard: Permission,
+    retry: Permission,
   },
   { description: 'what you may do with it now' },
 )
@@ -88,7 +89,13 @@ export function uploadPermissions(
       !caller.rights.includes('review') && undoNeedsReviewer(reviewers),
       gate,
     ),
-    discard: may(right('stage'), notIn(upload, ['staged', 'planned', 'failed'])),
+    discard: may(right('stage'), notIn(upload, ['reading', 'staged', 'planned', 'failed'])),
+    retry: may(
+      right('stage'),
+      notIn(upload, ['failed']),
+      upload.file_kept_until === null && INSTEAD.failed,
+      gate,
+    ),
   }
 }
 
@@ -99,7 +106,7 @@ function firstOf(...reasons: (string | false)[]): Permission {
 }
 
 const INSTEAD: Record<Upload['status'], string> = {
-  reading: 'The file is still being read. Wait until it is done.',
+  reading: 'The file is still being read. Wait until it is done, or discard it.',
   staged: 'It has no plan yet. Plan it first.',
   planned: 'It was not promoted yet. Discard it, if it is not wanted.',
   promoted: 'It was promoted already. Undo it, or upload a corrected file.',

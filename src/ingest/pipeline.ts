@@ -3,19 +3,22 @@
  * benchmark all call it, and each says which actor acts.
  *
  *   admitUpload     may the actor stage here, and how large may the file be: before a byte is taken
- *   spool           the whole file onto this machine's disk
+ *   UploadFiles     the whole file into the store
  *   openUpload      the upload's record, or the one that the same bytes have already
  *   continueUpload  stage (always as the back end), plan, submit, promote
+ *
+ * Over HTTP the last step is a job: queueUpload enqueues it with the record, and readQueued runs it in any process that shares the
+ * store. A process that waits for its upload (CLI, library) continues it itself; if it dies, a job does.
  *
  * What stops an upload without a failure (a refused plan, an approval that is missing, the same bytes) is a result, with
  * the reason in `stopped`. A failure is recorded with the upload on every surface, and thrown.
  */
-import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { requireStaging } from '../gates/gates.ts'
+import { CATALOGUE } from '../kernel/catalogue.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import { UUID } from '../kernel/ids.ts'
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
+import { isConnectionError } from '../kernel/postgres/errors.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
 import {
@@ -42,9 +45,20 @@ import {
   recordPromotionFailure,
 } from './promotion.ts'
 import { listReadOptions } from './read-options.ts'
+import {
+  emptyFileTrash,
+  endReading,
+  isReplaced,
+  queueReading,
+  type ReadingPlan,
+  requireReading,
+  stageFile,
+  type TakenReading,
+} from './reading.ts'
 import type { DatasetMatches, MappingPreview } from './shapes.ts'
-import { type SpooledFile, spool, spoolFile } from './spool.ts'
+import { type ReadableFile, type SpooledFile, spool, spoolFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
+import { fileBytes, homeUploadFiles, type StoredFile, type UploadFiles } from './upload-files.ts'
 import { beginInQueue } from './upload-queue.ts'
 import {
   beginUpload,
@@ -52,7 +66,6 @@ import {
   findUpload,
   type Progress,
   type RunMode,
-  reportProgress,
   requireUpload,
   type Upload,
   type UploadTarget,
@@ -63,10 +76,11 @@ import {
 export const UNTIL = ['staged', 'planned', 'submitted', 'promoted'] as const
 export type Until = (typeof UNTIL)[number]
 
-/** The back end's connections, and the folder of the spool. */
+/** The back end's connections, the folder of the spool, and the stores of files (default: below `home`). */
 export interface PipelineDeps {
   readonly pool: Pool
   readonly home: string
+  readonly files?: UploadFiles | undefined
 }
 
 /** Whose rights count when an upload is opened, planned, submitted and promoted. Only the back end stages rows. */
@@ -144,7 +158,7 @@ export async function ingest(
 ): Promise<IngestResult> {
   const opened = await interruptible(options.signal, async (signal) => {
     const { maxBytes } = await admitUpload(options.actor, options)
-    const file = await spoolSource(deps.home, source, maxBytes, signal)
+    const file = await receiveSource(deps, source, maxBytes, signal)
     return openUpload(deps, file, { ...options, fileName: options.fileName ?? nameOf(source), signal })
   })
   return continueUpload(deps, opened, options)
@@ -268,6 +282,46 @@ function nameOf(source: IngestSource): string {
   return 'records' in source ? 'records.jsonl' : 'upload'
 }
 
+/** A file that was received and has no upload yet, or is to be read here. */
+interface UploadFile {
+  readonly file_hash: string
+  readonly byte_len: number
+  /** Where another process can read it as well. */
+  readonly stored?: StoredFile
+  open(signal?: AbortSignal): Promise<ReadableFile>
+  /** Nobody needs it any more. */
+  drop(): Promise<void>
+}
+
+/**
+ * For a process that reads the file itself. It goes into the store where it can be read there, so that another process can continue;
+ * from a bucket it would have to be fetched again, so it is spooled instead, and must be uploaded again if this process dies.
+ */
+async function receiveSource(
+  { home, files = homeUploadFiles(home) }: PipelineDeps,
+  source: IngestSource,
+  limit: number,
+  signal: AbortSignal | undefined,
+): Promise<UploadFile> {
+  if (!files.isLocal) {
+    const spooled = await spoolSource(home, source, limit, signal)
+    return { ...spooled, open: async () => spooled, drop: () => spooled.remove() }
+  }
+  const bytes = typeof source === 'string' ? fileBytes(source) : bytesOf(source)
+  return storedUpload(files, await files.put(bytes, { limit, signal }))
+}
+
+function storedUpload(files: UploadFiles, stored: StoredFile): UploadFile {
+  const { file_hash, byte_len, file_ref } = stored
+  return {
+    file_hash,
+    byte_len,
+    stored,
+    open: (signal) => files.open(stored, signal),
+    drop: () => files.delete(file_ref),
+  }
+}
+
 function spoolSource(
   home: string,
   source: IngestSource,
@@ -275,7 +329,11 @@ function spoolSource(
   signal: AbortSignal | undefined,
 ): Promise<SpooledFile> {
   if (typeof source === 'string') return spoolFile(home, source, maxBytes, signal)
-  return spool(home, 'records' in source ? jsonLines(source.records) : source, maxBytes, signal)
+  return spool(home, bytesOf(source), maxBytes, signal)
+}
+
+function bytesOf(source: Exclude<IngestSource, string>): AsyncIterable<Uint8Array | string> {
+  return 'records' in source ? jsonLines(source.records) : source
 }
 
 async function* jsonLines(records: AsyncIterable<object> | Iterable<object>): AsyncGenerator<string> {
@@ -295,24 +353,23 @@ interface OpenedUpload<T = unknown> {
   readonly reader_token: string | null
   /** What `load` gave. */
   readonly upload: T
-  readonly file: SpooledFile
+  readonly file: UploadFile
 }
 
-/**
- * Opens the upload as the actor; `load` reads it in the same transaction. The pipeline owns the file from here on, and
- * removes it on every path.
- */
-export async function openUpload<T = Upload>(
+/** Opens the upload as the actor. The pipeline owns the file from here on, and drops it on every path. */
+async function openUpload(
   deps: PipelineDeps,
-  file: SpooledFile,
+  file: UploadFile,
   options: IngestOptions,
-  load = findUpload as (client: Client, id: string) => Promise<T | undefined>,
-): Promise<OpenedUpload<T>> {
+): Promise<OpenedUpload<Upload>> {
   const emit = emitter(options)
   const begin = () =>
     options.actor.transaction(async (client) => {
       const begun = await beginUpload(client, newUpload(file, options))
-      const upload = await load(client, begun.upload_id)
+      const { upload_id, reader_token } = begun
+      if (file.stored && reader_token !== null)
+        await queueReading(client, { upload_id, reader_token }, file.stored, readingPlan(options), false)
+      const upload = await findUpload(client, upload_id)
       if (upload === undefined) throw hiddenUpload()
       return { ...begun, upload, file }
     })
@@ -324,15 +381,109 @@ export async function openUpload<T = Upload>(
         maxWaitMs: options.maxQueueWaitMs,
       })
   ).catch(async (error) => {
-    await file.remove()
+    await dropRefused(file, error)
     throw error
   })
-  if (opened.reader_token === null) await file.remove()
+  if (opened.reader_token === null) await file.drop()
   emit({ type: 'opened', upload_id: opened.upload_id, created: opened.created })
   return opened
 }
 
-function newUpload(file: SpooledFile, options: IngestOptions) {
+/**
+ * Opens the upload as the actor and enqueues the job that reads it, in one transaction, in which `load` reads the upload, too. Whoever
+ * shares the store continues it. A caller does not wait in a queue: `uploads_at_once` says when to try again.
+ */
+export async function queueUpload<T>(
+  { home, files = homeUploadFiles(home) }: PipelineDeps,
+  stored: StoredFile,
+  options: Omit<IngestOptions, 'signal' | 'onEvent' | 'sameBytes' | 'maxQueueWaitMs'>,
+  load: (client: Client, id: string) => Promise<T | undefined>,
+): Promise<{ upload_id: string; created: boolean; upload: T }> {
+  const { actor } = options
+  const queued = await actor
+    .transaction(async (client) => {
+      const { upload_id, created, reader_token } = await beginUpload(client, newUpload(stored, options))
+      if (reader_token !== null)
+        await queueReading(client, { upload_id, reader_token }, stored, readingPlan(options), true)
+      const upload = await load(client, upload_id)
+      if (upload === undefined) throw hiddenUpload()
+      return { upload_id, created, upload }
+    })
+    .catch(async (error) => {
+      await dropRefused(storedUpload(files, stored), error)
+      throw error
+    })
+  if (!queued.created) await files.delete(stored.file_ref)
+  return queued
+}
+
+/** Not where the answer of a commit was lost: it may have happened. If it did not, the search for files without an upload finds it. */
+async function dropRefused(file: UploadFile, error: unknown): Promise<void> {
+  const isCertain =
+    error instanceof StagedoorError ? CATALOGUE[error.code].status < 500 : !isConnectionError(error)
+  if (file.stored && !isCertain) return
+  // The caller's error matters more.
+  await file.drop().catch(() => undefined)
+}
+
+/** How far a job continues the upload. It does not promote: for that the right to operate would have to be asked for. */
+function readingPlan(options: Omit<IngestOptions, 'signal'>): ReadingPlan {
+  const { until, onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile, requestId } = options
+  return {
+    until: until === 'promoted' ? 'submitted' : until,
+    plan: { onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile, dryRun: options.dryRun },
+    requestId,
+  }
+}
+
+/**
+ * The job of an upload: what is left of it, in its uploader's name. Each of its transactions is refused once another process has taken
+ * the upload, or somebody has discarded it.
+ */
+export async function readQueued(
+  deps: PipelineDeps,
+  upload_id: string,
+  taken: TakenReading,
+  signal: AbortSignal,
+): Promise<Upload> {
+  const { home, pool, files = homeUploadFiles(home) } = deps
+  const { reader_token, until } = taken
+  const actor: IngestActor = {
+    transaction: (work) =>
+      inTransaction(
+        pool,
+        async (client) => {
+          await requireReading(client, upload_id, reader_token)
+          return work(client)
+        },
+        SERVICE_ROLE,
+      ),
+    onBehalfOf: taken.uploaded_by,
+  }
+  const options = { ...taken.plan, actor, until, signal, workspaceId: '', dataset: '', platform: '' }
+  if (taken.status === 'reading') {
+    const file = (from?: AbortSignal) => files.open(taken, from)
+    await interruptible(signal, (inner) =>
+      stageFile(
+        deps,
+        { upload_id, reader_token },
+        {
+          open: file,
+          requestId: taken.request_id,
+          planFollows: until !== 'staged',
+          signal: inner,
+        },
+      ),
+    )
+  }
+  const goal = taken.plan.dryRun && until !== 'staged' ? 'planned' : until
+  const upload = await planAndPromote(deps, upload_id, { ...options, until: goal }, () => {})
+  await actor.transaction((client) => endReading(client, upload_id, reader_token))
+  await emptyFileTrash(pool, files)
+  return upload
+}
+
+function newUpload(file: Pick<StoredFile, 'file_hash' | 'byte_len'>, options: Omit<IngestOptions, 'signal'>) {
   return {
     workspace_id: options.workspaceId,
     client_id: options.clientId,
@@ -348,7 +499,7 @@ function newUpload(file: SpooledFile, options: IngestOptions) {
   }
 }
 
-function runModeOf({ dryRun, until }: IngestOptions): RunMode {
+function runModeOf({ dryRun, until }: Pick<IngestOptions, 'dryRun' | 'until'>): RunMode {
   if (dryRun) return 'FULL_DRY_RUN'
   return until === 'staged' ? 'STAGING_ONLY' : 'SAFE_PROD'
 }
@@ -376,7 +527,7 @@ export async function continueUpload(
   // A dry run reaches no more than its plan, and that is no reason to stop.
   const until = options.dryRun && options.until !== 'staged' ? 'planned' : options.until
   if (reader_token !== null) {
-    await stageFile(deps, { upload_id, reader_token, file: opened.file }, options, emit)
+    await readHere(deps, { upload_id, reader_token }, opened.file, options, emit)
     emit({ type: 'staged', upload_id })
   }
   const continues = created || options.sameBytes === 'continue'
@@ -388,59 +539,33 @@ export async function continueUpload(
 }
 
 /** reading → staged, or → failed with the reason. Nothing of the file is left behind then. */
-async function stageFile(
+async function readHere(
   deps: PipelineDeps,
-  { file, ...reader }: { upload_id: string; reader_token: string; file: SpooledFile },
-  options: IngestOptions,
+  reader: { upload_id: string; reader_token: string },
+  file: UploadFile,
+  { signal, requestId, until }: IngestOptions,
   emit: Emit,
 ): Promise<void> {
   const { upload_id } = reader
-  const { requestId = '' } = options
-  const progress = reportProgress(deps.pool, reader, (now) => emit({ type: 'progress', upload_id, ...now }))
+  const { home, pool, files = homeUploadFiles(home) } = deps
+  // The database knows of a stored file whether anybody needs it still.
+  const cleanUp = () => (file.stored ? emptyFileTrash(pool, files) : file.drop())
   try {
-    await interruptible(options.signal, async (signal) => {
-      const request = await backEndActor(deps.pool).transaction(async (client) => {
-        const upload = await requireUpload(client, upload_id)
-        return {
-          upload: { ...upload, ...reader },
-          dataset: await requireDataset(client, upload.dataset, upload.platform),
-          mapping: await readMapping(client, { ...upload, workspaceId: upload.workspace_id }),
-          memories: await listReadOptions(client, {
-            workspaceId: upload.workspace_id,
-            dataset: upload.dataset,
-            platform: upload.platform,
-            author: upload.uploaded_by,
-          }),
-          limits: await uploadLimits(client, upload.workspace_id),
-        }
-      })
-      // DuckDB takes a third of a second to load; most commands and programs never need it.
-      const { stageUpload } = await import('./stage.ts')
-      await stageUpload({
-        ...request,
-        pool: deps.pool,
-        file,
-        remembered: {
-          headers: request.mapping.headers,
-          values: request.mapping.field_values,
-          by: { headers: request.mapping.header_by, values: request.mapping.value_by },
-        },
-        maxLines: request.limits.max_lines,
-        request_id: UUID.test(requestId) ? requestId : randomUUID(),
-        planFollows: options.until !== 'staged',
-        report: progress.report,
-        ...(options.file && { options: options.file }),
-        ...(signal && { signal }),
-      })
-    })
+    await interruptible(signal, (inner) =>
+      stageFile(deps, reader, {
+        open: file.open,
+        requestId,
+        planFollows: until !== 'staged',
+        signal: inner,
+        onProgress: (now) => emit({ type: 'progress', upload_id, ...now }),
+      }),
+    )
   } catch (error) {
-    await progress.stop()
-    await failUpload(deps.pool, reader, error)
+    await failUpload(pool, reader, error)
+    await cleanUp()
     throw error
-  } finally {
-    await progress.stop()
-    await file.remove()
   }
+  await cleanUp()
 }
 
 /** staged → planned → submitted or promoted, from wherever the upload stands. */
@@ -520,6 +645,8 @@ async function plan(deps: PipelineDeps, id: string, options: IngestOptions, emit
       }),
     )
   } catch (error) {
+    // Whoever has taken the upload plans it.
+    if (isReplaced(error)) throw error
     // If even this fails (the database is unavailable), the caller still gets the first error.
     await backEndActor(deps.pool)
       .transaction((client) => recordPlanFailure(client, id, error))

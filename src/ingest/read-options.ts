@@ -11,7 +11,7 @@ import type { Queryable } from '../kernel/postgres/connection.ts'
 import { headerKey } from './datasets/headers.ts'
 import type { Styles } from './datasets/profile.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './readers/format.ts'
-import type { SpooledFile } from './spool.ts'
+import type { ReadableFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 
 export const REMEMBERED_OPTIONS = ['encoding', 'delimiter', 'header_line', 'decimal', 'dates'] as const
@@ -139,7 +139,7 @@ const MAX_TRIALS = 10
  * (`given`) is not looked up. Undefined: nothing is remembered of files of this shape.
  */
 export async function recallOptions(
-  file: SpooledFile,
+  file: ReadableFile,
   memories: readonly ReadOptionsMemory[],
   given: FileOptions,
   knowsHeader?: ReadOptions['knowsHeader'],
@@ -260,10 +260,10 @@ export function settleStyles(
 const PACKED = [Buffer.from('PK'), Buffer.from([0x1f, 0x8b]), Buffer.from('PAR1')]
 
 /** The beginning of a text file is enough for its header; of another format the whole file is read. */
-async function headOf({ path, byte_len }: SpooledFile, folder: string): Promise<string> {
-  if (byte_len <= HEAD_BYTES) return path
+async function headOf({ path }: ReadableFile, folder: string): Promise<string> {
   const file = await open(path)
   try {
+    if ((await file.stat()).size <= HEAD_BYTES) return path
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     // Zip, gzip and Parquet cannot be cut.
     if (PACKED.some((start) => buffer.subarray(0, start.length).equals(start))) return path

@@ -106,6 +106,9 @@ export const Progress = shape('UploadProgress', {
   done: Type.Number(),
   total: Type.Number(),
   lines: Type.Optional(Type.Integer()),
+  problem: Type.Optional(
+    Type.String({ description: 'why the last attempt to read the file failed; it will be tried again' }),
+  ),
 })
 export type Progress = Row<typeof Progress>
 
@@ -409,6 +412,12 @@ export const Upload = shape('Upload', {
     description: 'whose values count where production had moved on, newest first, at most twenty',
   }),
   outdated: OutdatedOrNull,
+  file_kept_until: nullable(
+    Type.Unsafe<Date>({
+      ...Type.String({ format: 'date-time' }),
+      description: 'it failed, and its file is kept until then: it can be read again',
+    }),
+  ),
 })
 export type Upload = Row<typeof Upload>
 

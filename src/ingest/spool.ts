@@ -1,7 +1,8 @@
 /**
- * The spool: a file is received whole before any transaction begins, so that nothing in the database ever waits for a
- * slow client. Each upload has a folder of its own, and the folder goes with the upload. Its name begins with a word that
- * only this process knows: a process id would be the same after a restart in a container, and in another container.
+ * The spool: folders of this machine in which files are read. A file that is only looked at (a preview, corrections) is received here
+ * as a whole, before any transaction begins, so that nothing in the database ever waits for a slow client; the file of an upload is in
+ * a store (upload-files.ts), and here is what is made of it while it is read. Each has a folder of its own. Its name begins with a
+ * word that only this process knows: a process id would be the same after a restart in a container, and in another container.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -11,13 +12,19 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StagedoorError } from '../kernel/errors.ts'
 
-export interface SpooledFile {
-  /** The upload's own folder; whatever is made of the file goes there, too. */
+/** A file that can be read by its path. */
+export interface ReadableFile {
+  /** A folder of its own: whatever is made of the file goes there. */
   readonly folder: string
+  /** In the folder, or in a store: it is never written to. */
   readonly path: string
+  /** Removes the folder. */
+  remove(): Promise<void>
+}
+
+export interface SpooledFile extends ReadableFile {
   readonly file_hash: string
   readonly byte_len: number
-  remove(): Promise<void>
 }
 
 /** Over `limit` bytes it stops at once, and nothing is left. */
@@ -27,7 +34,7 @@ export async function spool(
   limit = Number.POSITIVE_INFINITY,
   signal?: AbortSignal,
 ): Promise<SpooledFile> {
-  const folder = await openFolder(home)
+  const { folder, remove } = await openWorkFolder(home)
   const path = join(folder, 'file')
   const hash = createHash('sha256')
   let byteLen = 0
@@ -39,11 +46,6 @@ export async function spool(
       done(null, chunk)
     },
   })
-  const beating = keepAlive(folder)
-  const remove = () => {
-    clearInterval(beating)
-    return rm(folder, { recursive: true, force: true })
-  }
   try {
     await pipeline(source, count, createWriteStream(path), { ...(signal && { signal }) })
   } catch (error) {
@@ -62,6 +64,19 @@ export function spoolFile(
   return spool(home, createReadStream(path), limit, signal)
 }
 
+/** A folder that other processes leave alone as long as this one lives. */
+export async function openWorkFolder(home: string): Promise<Pick<ReadableFile, 'folder' | 'remove'>> {
+  const folder = await openFolder(home)
+  const beating = keepAlive(folder)
+  return {
+    folder,
+    remove() {
+      clearInterval(beating)
+      return rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
 /** In it DuckDB puts what does not fit into memory, too. */
 export function spoolFolder(home: string): string {
   return join(home, 'spool')
@@ -76,10 +91,16 @@ export async function sweepSpool(home: string): Promise<number> {
   return swept.filter(Boolean).length
 }
 
-/** What is being received and read now on this machine. A file that goes meanwhile is not counted. */
+/** What is being received, waits and is read now in this home. A file that goes meanwhile is not counted. */
 export async function spoolUsage(home: string): Promise<{ files: number; bytes: number }> {
-  const found = await readdir(spoolFolder(home), { recursive: true, withFileTypes: true }).catch(() => [])
-  const files = found.filter((entry) => entry.isFile() && entry.name !== HEARTBEAT_FILE).slice(0, MAX_COUNTED)
+  const folders = [spoolFolder(home), join(home, 'uploads')]
+  const found = await Promise.all(
+    folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])),
+  )
+  const files = found
+    .flat()
+    .filter((entry) => entry.isFile() && entry.name !== HEARTBEAT_FILE)
+    .slice(0, MAX_COUNTED)
   const sizes = await Promise.all(
     files.map(({ parentPath, name }) =>
       stat(join(parentPath, name)).then(

@@ -49,7 +49,8 @@ import {
 import { chunkSource } from './readers/chunks.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './readers/format.ts'
 import { normaliseFile } from './readers/normalise.ts'
-import type { SpooledFile } from './spool.ts'
+import { lockAsReader } from './reading.ts'
+import type { ReadableFile } from './spool.ts'
 import type { ReportProgress } from './uploads.ts'
 
 interface UploadToStage {
@@ -78,7 +79,7 @@ interface StageRequest {
   readonly pool: Pool
   readonly upload: UploadToStage
   readonly dataset: KnownDataset
-  readonly file: SpooledFile
+  readonly file: ReadableFile
   readonly options?: FileOptions
   readonly remembered?: RememberedMapping & {
     values?: CompileInput['values']
@@ -105,6 +106,7 @@ export async function stageUpload(request: StageRequest): Promise<void> {
   await inTransaction(
     pool,
     async (client) => {
+      await lockAsReader(client, upload.upload_id)
       await copyRows(client, request, chunks.length, rowFiles(request, chunks, reading, compile))
       await client.query('select iu_core.fn_ingest_complete_reading($1, $2, $3, $4, $5)', [
         upload.upload_id,
@@ -380,7 +382,7 @@ async function checkedRows(dataset: Dataset, chunk: string, select: string): Pro
 // Copying: files of rows into staging_rows. One session of PostgreSQL takes them on one core, and DuckDB needs a part of another,
 // so a second session takes every other file where the pool has one to spare.
 // The first session's transaction ends the reading; what the second has committed before counts from then on. Until then
-// the upload is `reading`; if it fails, its rows are deleted: by the reader, or by the sweep if the reader died.
+// the upload is `reading`; if it fails, its rows are deleted: by the reader, or by the next one if it died.
 
 interface CopyRequest {
   readonly pool: Pool
@@ -453,10 +455,11 @@ async function copyInSecondSession(
       pool,
       async (client) => {
         await client.query(LOCK_STAGING_ROWS_SQL)
+        await lockAsReader(client, upload_id)
         hasBegun = true
         await copyFiles(client, work)
         if (work.taken < work.total) throw new Error('the other session failed')
-        // A reader that the sweep has failed meanwhile is refused here, and commits nothing.
+        // A reader whose upload another process has taken meanwhile is refused here, and commits nothing.
         await client.query('select iu_core.fn_ingest_progress($1, $2, $3)', [
           upload_id,
           reader_token,

@@ -147,13 +147,17 @@ export async function uploadHeaders(db: Queryable, id: string): Promise<string[]
   return rawKeys(rows[0]?.headers ?? [])
 }
 
-/** How far it is, for whoever follows it. */
-export async function findUploadState(
-  db: Queryable,
-  id: string,
-): Promise<Pick<Upload, 'status' | 'progress' | 'error'> | undefined> {
-  const { rows } = await db.query<Pick<Upload, 'status' | 'progress' | 'error'>>(
-    'select status, progress, error from iu_core.ingest_upload where upload_id = $1',
+export interface UploadState extends Pick<Upload, 'status' | 'progress' | 'error'> {
+  /** A job has not done yet all that it was asked to. */
+  readonly is_in_progress: boolean
+}
+
+/** How far it is, for whoever follows it, in whichever process. */
+export async function findUploadState(db: Queryable, id: string): Promise<UploadState | undefined> {
+  const { rows } = await db.query<UploadState>(
+    `select u.status, u.progress, u.error,
+            exists (select from iu_core.ingest_reading r where r.upload_id = u.upload_id and r.job_id is not null) as is_in_progress
+       from iu_core.ingest_upload u where u.upload_id = $1`,
     [id],
   )
   return rows[0]
@@ -215,7 +219,8 @@ export async function readCursor(
 
 export type ReportProgress = (progress: Progress) => void
 
-const PROGRESS_INTERVAL_MS = 300
+/** One write a second at most: many uploads are read at once, and each write is a row version of its upload. */
+const PROGRESS_INTERVAL_MS = 1000
 
 interface ProgressReport {
   readonly report: ReportProgress
@@ -224,20 +229,21 @@ interface ProgressReport {
 
 /**
  * Writes the newest progress now and then; it is the reader's sign of life, too, so it goes on while nothing moves.
- * A write that fails is not the upload's failure: if the reader was given up, its end says so.
+ * A write that fails is not the upload's failure, unless it says that another process reads it now, or nobody any more.
  */
 export function reportProgress(
   pool: Pool,
   upload: { upload_id: string; reader_token: string },
   listener: ReportProgress,
+  onReplaced: (error: StagedoorError) => void = () => {},
 ): ProgressReport {
   let latest: Progress = { stage: 'read', done: 0, total: 0 }
   let writing: Promise<unknown> | undefined
   let ticks = 0
   let written: Progress | undefined
   const write = (): void => {
-    // Every ten seconds also without news.
-    if (writing || (latest === written && ++ticks % 33 !== 0)) return
+    // Without news every three seconds: so soon a reader learns that its upload was discarded.
+    if (writing || (latest === written && ++ticks % 3 !== 0)) return
     written = latest
     writing = inTransaction(
       pool,
@@ -249,7 +255,9 @@ export function reportProgress(
         ]),
       SERVICE_ROLE,
     )
-      .catch(() => undefined)
+      .catch((error: unknown) => {
+        if (error instanceof StagedoorError && error.code === 'reader_replaced') onReplaced(error)
+      })
       .finally(() => {
         writing = undefined
       })
@@ -283,7 +291,7 @@ export function describeFailure(thrown: unknown, what: 'read' | 'planned' | 'pro
   return { code, message: `Unexpected error while this file was ${what}.`, hint }
 }
 
-/** reading → failed. The error of the caller matters more than one of this call: the sweep fails the upload in a minute. */
+/** reading → failed. The error of the caller matters more than one of this call: after a minute another process deals with the upload. */
 export async function failUpload(
   pool: Pool,
   { upload_id, reader_token }: { upload_id: string; reader_token: string },

@@ -789,6 +789,14 @@ export const CATALOGUE = {
     message: 'This workspace is reading {limit} uploads already',
     hint: 'Wait until one of them is read and try again.',
   },
+  upload_file_gone: {
+    sqlstates: ['SD614'],
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The file of upload {upload} is not kept, so it cannot be read again',
+    hint: 'Upload the file again. A file is kept for a week where reading it failed for a reason that may pass, such as a store that did not answer.',
+  },
   dataset_unknown: {
     sqlstates: ['SD604'],
     status: 404,
@@ -920,7 +928,7 @@ export const CATALOGUE = {
     exit: 6,
     retryable: false,
     message: 'Upload {upload} is no longer read by this process',
-    hint: 'The process reported no progress for too long, so the upload failed. Upload the file again.',
+    hint: 'Another process reads it because this one was silent for too long, or somebody discarded it. `stagedoor upload show {upload}` says where it stands.',
   },
   file_unreadable: {
     status: 422,

@@ -153,7 +153,7 @@ it('drives executions, and `wait` gets their end from the engine of the same pro
 })
 
 it('says how every part is, and shares one maintenance with a worker that is started beside it', async () => {
-  const names = ['workers', 'jobs', 'dispatcher', 'executions', 'projection', 'search']
+  const names = ['workers', 'jobs', 'uploads', 'dispatcher', 'executions', 'projection', 'search']
   expect(work.health().map(({ name }) => name)).toEqual(names)
   await until('every part is well', () => work.health().every(({ ok }) => ok))
   const worker = await stagedoor.jobs.work({ other: async () => {} })
@@ -166,7 +166,7 @@ it('stops everything, and leaves no session of its roles; nor does a start that 
   await work.stop()
   const halfway = stagedoor.work({ jobs: {}, dispatcher: true, playbooks: {}, stepConcurrency: 0 })
   await expect(halfway).rejects.toMatchObject({ code: 'argument_invalid' })
-  for (const purpose of ['jobs', 'dispatcher', 'maintenance', 'executions', 'tools'])
+  for (const purpose of ['jobs', 'reader', 'dispatcher', 'maintenance', 'executions', 'tools'])
     await until(`no session for ${purpose} is left`, async () => (await sessions(purpose)) === 0)
   await expect(stagedoor.work({})).rejects.toMatchObject({ code: 'argument_invalid' })
 })

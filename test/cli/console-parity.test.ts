@@ -129,6 +129,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   planUploadUndo: 'upload undo ID --plan',
   undoUpload: 'upload undo ID --reason TEXT',
   readUploadDownstream: 'upload downstream ID',
+  retryUpload: 'upload retry ID',
   discardUpload: 'upload discard ID',
   listUploadLineage: 'upload lineage ID',
   getRowLineage: 'lineage TABLE --key JSON',

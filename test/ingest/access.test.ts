@@ -26,6 +26,8 @@ const B: {
   approved?: Planned
   promoted?: Planned
   reading?: { upload_id: string; reader_token: string }
+  queued?: { upload_id: string; token: string; job_id: string }
+  kept?: string
 } = { staged: '' }
 let ours: string
 let ourClient: string
@@ -74,6 +76,14 @@ beforeAll(async () => {
     [trial.workspace, sha256('reading'), trial.client],
   )
   B.reading = reading!
+  B.queued = await queueReading('queued')
+  const { upload_id, token } = await queueReading('kept')
+  await trial.service(
+    `select iu_core.fn_ingest_reading_failed($1, $2, '{"code": "x", "message": "x", "hint": "x"}', 'keep')`,
+    [upload_id, token],
+  )
+  B.kept = upload_id
+  await trial.service(`select iu_core.fn_ingest_files_trash('disk.b', $1)`, [['disk:of-b']])
   await db.owner(
     `insert into iu_core.ingest_repair (upload_id, row_number, what, repaired_by) values ($1, 2, 'left_out', 'x')`,
     [B.promoted.upload_id],
@@ -99,6 +109,25 @@ beforeAll(async () => {
   await trial.service(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace])
   await db.owner('select iu_core.fn_ingest_limit_set($1, 1000, null, null)', [trial.workspace])
 })
+/** An upload of B whose job is being run. */
+async function queueReading(file: string): Promise<NonNullable<typeof B.queued>> {
+  const hash = sha256(file)
+  const [begun] = await trial.service<{ upload_id: string; reader_token: string }>(
+    `select * from iu_core.fn_ingest_begin($1, 'trial', 'file', 'r.csv', $2, 1, $3)`,
+    [trial.workspace, hash, trial.client],
+  )
+  const { upload_id, reader_token } = begun!
+  await trial.service(
+    `select iu_core.fn_ingest_queue_reading($1, $2, $3, 'disk.b', 'planned', '{}', gen_random_uuid(), true)`,
+    [upload_id, reader_token, `disk:${hash.slice(0, 32)}.${hash}`],
+  )
+  const [job] = await db.owner<{ job_id: string; token: string }>(
+    `update iu_core.job_queue q set leased_by = gen_random_uuid(), lease_epoch = 1 from iu_core.ingest_reading r
+      where r.upload_id = $1 and q.job_id = r.job_id returning q.job_id, r.token`,
+    [upload_id],
+  )
+  return { upload_id, ...job! }
+}
 afterAll(() => {
   const told = new Map<string, typeof attempts>()
   for (const one of attempts) told.set(one.what, [...(told.get(one.what) ?? []), one])
@@ -161,12 +190,14 @@ const OF_B: Record<string, string> = {
       'ingest_conflict_answer',
       'ingest_kept_cell',
       'ingest_plan_mark',
+      'ingest_reading',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
     ]),
   ),
   'iu_core.v_ingest_upload': 'workspace_id = $1',
+  'iu_core.ingest_file_trash': '$1::uuid is not null',
   staging_rows: 'workspace_id = $1',
   staging_id_resolution: 'workspace_id = $1',
   clients: 'workspace_id = $1',
@@ -201,7 +232,7 @@ it('shows nothing of B in any table, and lets nobody write', async () => {
   expect(tables.map(({ name }) => name).sort()).toEqual(
     [...Object.keys(OF_B), ...NOBODYS, ...USERS, ...others].sort(),
   )
-  const ids = [B.staged, B.planned!, B.approved!, B.promoted!, B.reading!]
+  const ids = [B.staged, B.planned!, B.approved!, B.promoted!, B.reading!, B.queued!]
   const uploads = ids.map((one) => (typeof one === 'string' ? one : one.upload_id)).join("','")
   for (const [table, condition] of Object.entries(OF_B)) {
     const where = condition.replace('UPLOADS', uploads)
@@ -356,6 +387,31 @@ const CALLS: Record<string, () => [string, unknown[]][]> = {
     ['select iu_core.fn_ingest_fail($1, $2, $3)', [B.reading!.upload_id, B.reading!.reader_token, '{}']],
   ],
   fn_ingest_fail_stalled: () => [['select iu_core.fn_ingest_fail_stalled($1)', [trial.workspace]]],
+  fn_ingest_queue_reading: () => [
+    [
+      `select iu_core.fn_ingest_queue_reading($1, $2, $3, 'disk.b', 'planned', '{}', gen_random_uuid(), true)`,
+      [B.reading!.upload_id, B.reading!.reader_token, `disk:${'1'.repeat(32)}.${sha256('reading')}`],
+    ],
+  ],
+  fn_ingest_retry: () => [['select iu_core.fn_ingest_retry($1)', [B.kept]]],
+  fn_ingest_reading_take: () => [
+    ['select iu_core.fn_ingest_reading_take($1, $2, 1)', [B.queued!.upload_id, B.queued!.job_id]],
+  ],
+  fn_ingest_reading_require: () => [
+    ['select iu_core.fn_ingest_reading_require($1, $2)', [B.queued!.upload_id, B.queued!.token]],
+  ],
+  fn_ingest_reading_failed: () => [
+    [
+      `select iu_core.fn_ingest_reading_failed($1, $2, '{"code": "x"}', 'fail')`,
+      [B.queued!.upload_id, B.queued!.token],
+    ],
+  ],
+  fn_ingest_reading_end: () => [
+    ['select iu_core.fn_ingest_reading_end($1, $2)', [B.queued!.upload_id, B.queued!.token]],
+  ],
+  fn_ingest_reading_kind: () => [[`select iu_core.fn_ingest_reading_kind('disk.b')`, []]],
+  fn_ingest_files_claim: () => [[`select iu_core.fn_ingest_files_claim('{disk.b}')`, []]],
+  fn_ingest_files_trash: () => [[`select iu_core.fn_ingest_files_trash('disk.b', '{disk:x}')`, []]],
   fn_ingest_expire: () => [['select iu_core.fn_ingest_expire()', []]],
   fn_ingest_cleanup_rows: () => [['select iu_core.fn_ingest_cleanup_rows()', []]],
   fn_ingest_cleanup_resolutions: () => [['select iu_core.fn_ingest_cleanup_resolutions()', []]],

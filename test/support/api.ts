@@ -4,10 +4,13 @@ import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import pino, { type Logger } from 'pino'
 import { afterAll, beforeAll } from 'vitest'
 import { createTokenVerifier, signToken } from '../../src/access/tokens.ts'
 import { createSearch } from '../../src/app/search.ts'
+import { startReader } from '../../src/app/uploads.ts'
 import { type ApiContext, createServer } from '../../src/http/server.ts'
+import type { Worker } from '../../src/jobs/worker.ts'
 import { readConfig } from '../../src/kernel/config.ts'
 import { inStatement } from '../../src/kernel/postgres/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/health.ts'
@@ -33,6 +36,8 @@ export interface TestApi {
     body?: object | string,
     headers?: Record<string, string>,
   ): Promise<{ status: number; body: never; headers: Record<string, unknown> }>
+  /** Ends the reader of uploads, as the end of its process does. */
+  stopReader(): Promise<void>
   /** Listens on a free port, for what needs a real connection. Returns the address. */
   listen(): Promise<string>
   token(
@@ -54,6 +59,10 @@ interface ApiSettings {
   signIn?: Partial<Pick<ApiContext, 'oidc' | 'linkInvitations' | 'credentialCacheMs'>>
   publicUrl?: string
   trustProxy?: readonly string[]
+  /** True: uploads are read in this process, as `stagedoor start` does. */
+  reader?: boolean
+  /** Its log; default: none. */
+  readerLog?: Logger
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -62,8 +71,10 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   const folder = join(tmpdir(), `stagedoor-test-blobs-${db.name}`)
   const home = temporaryHome('api')
   let search: Search
+  let reader: Worker | undefined
   const api = {
     home,
+    stopReader: async () => reader?.stop(),
     async get(url: string, token?: string) {
       const reply = await api.app.inject({ url, headers: token ? { authorization: `Bearer ${token}` } : {} })
       return { status: reply.statusCode, body: reply.json() as never, headers: reply.headers }
@@ -122,9 +133,15 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       ],
     })
     settings.routes?.(api.app)
+    if (settings.reader)
+      reader = await startReader(
+        { pool: workers, home },
+        { log: settings.readerLog ?? pino({ level: 'silent' }), listenUrl: db.url('stagedoor_worker') },
+      )
   })
   afterAll(async () => {
     await api.app.close()
+    await reader?.stop()
     await search.close()
     rmSync(folder, { recursive: true, force: true })
   })

@@ -934,7 +934,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file: as a form, or as the raw body with the options in the query string
-         * @description Answers as soon as the file is here. It is read, checked and planned in the background: follow it at /api/v1/uploads/{id}/progress. The same bytes for the same client are recognised. In a form the fields come before the file.
+         * @description Answers as soon as the file is in the store. A job reads, checks and plans it, in any process that shares the store, whether you wait or not: follow it at /api/v1/uploads/{id}/progress of any server, cancel it with /api/v1/uploads/{id}/discard. The same bytes for the same client are recognised. In a form the fields come before the file.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -972,7 +972,7 @@ export interface paths {
         };
         /**
          * How far the reading of a file is, as server-sent events
-         * @description `event: progress` with {stage, done, total, lines} until `event: done` with {status, error}, which ends the stream.
+         * @description `event: progress` with {stage, done, total, lines, problem} until `event: done` with {status, error}, which ends the stream. Any server answers, whichever process reads the file. A server that stops ends the stream without `done`: follow it on another one.
          */
         get: operations["followUpload"];
         put?: never;
@@ -1374,6 +1374,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the kept file of a failed upload again
+         * @description Where reading failed for a reason that may pass, the file is kept for a week (`file_kept_until`). A job reads it again: follow it at /api/v1/uploads/{id}/progress.
+         */
+        post: operations["retryUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/discard": {
         parameters: {
             query?: never;
@@ -1383,7 +1403,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Throw an upload away that was not promoted */
+        /** Throw an upload away that was not promoted; one that is being read is cancelled */
         post: operations["discardUpload"];
         delete?: never;
         options?: never;
@@ -7404,6 +7424,11 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            /**
+             * Format: date-time
+             * @description it failed, and its file is kept until then: it can be read again
+             */
+            file_kept_until: string | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -9118,6 +9143,11 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            /**
+             * Format: date-time
+             * @description it failed, and its file is kept until then: it can be read again
+             */
+            file_kept_until: string | null;
         };
         UploadCheck: {
             /** @example lookups */
@@ -9298,6 +9328,11 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            /**
+             * Format: date-time
+             * @description it failed, and its file is kept until then: it can be read again
+             */
+            file_kept_until: string | null;
             /** @description the headers as the cells of a line are named: one that occurs twice has a number */
             columns: string[];
             may: components["schemas"]["UploadPermissions"];
@@ -9444,6 +9479,7 @@ export interface components {
             promote: components["schemas"]["UploadPermission"];
             undo: components["schemas"]["UploadPermission"];
             discard: components["schemas"]["UploadPermission"];
+            retry: components["schemas"]["UploadPermission"];
         };
         UploadProgress: {
             /** @enum {unknown} */
@@ -9451,6 +9487,8 @@ export interface components {
             done: number;
             total: number;
             lines?: number;
+            /** @description why the last attempt to read the file failed; it will be tried again */
+            problem?: string;
         };
         UploadRisk: {
             /** Format: uuid */
@@ -12333,6 +12371,34 @@ export interface operations {
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    retryUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadDetail"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
         };
     };
     discardUpload: {

@@ -175,6 +175,7 @@ export interface UploadsApi {
   undoPlan(id: string): Promise<UndoPlan>
   undo(id: string, digest: string, reason: string): Promise<UploadDetail>
   downstream(id: string): Promise<Downstream>
+  retry(id: string): Promise<UploadDetail>
   discard(id: string): Promise<UploadDetail>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
   /** Every promotion that wrote a production row; the key is JSON. */
@@ -251,6 +252,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     undoPlan: (id) => request(`/uploads/${id}/undo`),
     undo: (id, digest, reason) => post(id, 'undo', { digest, reason }),
     downstream: (id) => request(`/uploads/${id}/downstream`),
+    retry: (id) => post(id, 'retry'),
     discard: (id) => post(id, 'discard'),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
     rowLineage: async (workspace_id, target, row) => {

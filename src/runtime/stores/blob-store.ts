@@ -33,6 +33,8 @@ export interface BlobStore {
   verify(blobRef: string): Promise<boolean>
   /** Refused with blob_missing where there is none. A blob on disk that is deleted while it is read is read to its end. */
   open(blobRef: string, range?: ByteRange): Promise<Readable>
+  /** Where the blob is a file of this machine: its path, for programs that read files only. Never write to it. */
+  pathOf?(blobRef: string): string | undefined
   /** One that is not there is not an error. */
   delete(blobRef: string): Promise<void>
   /** References of blobs that were put before, in an order that stays; from behind the reference `after` on. */
@@ -102,6 +104,7 @@ export function routeByScheme(stores: readonly [BlobStore, ...BlobStore[]]): Blo
       if (!store) throw blobMissing(blobRef)
       return store.open(blobRef, range)
     },
+    pathOf: (blobRef) => storeOf(blobRef)?.pathOf?.(blobRef),
     delete: async (blobRef) => storeOf(blobRef)?.delete(blobRef),
     async *list(before, after) {
       const from = after === undefined ? 0 : Math.max(0, stores.indexOf(storeOf(after) ?? stores[0]))

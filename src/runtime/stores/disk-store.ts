@@ -76,6 +76,8 @@ export function createDiskBlobStore(folder: string, scheme: 'disk' | 'pvc' = 'di
       return file.createReadStream({ ...(range && { start: range.start, end: range.end }) })
     },
 
+    pathOf,
+
     async delete(blobRef) {
       const path = pathOf(blobRef)
       if (path) await rm(path, { force: true })

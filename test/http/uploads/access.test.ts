@@ -26,6 +26,7 @@ const routes = (): [method: string, path: string, body?: object][] => [
   ['POST', `/uploads/${id}/promote`, { digest: DIGEST }],
   ['GET', `/uploads/${id}/undo`],
   ['POST', `/uploads/${id}/undo`, { digest: DIGEST }],
+  ['POST', `/uploads/${id}/retry`],
   ['POST', `/uploads/${id}/discard`],
   ['GET', `/uploads/${id}/lineage`],
   ['GET', `/uploads/${id}/history`],

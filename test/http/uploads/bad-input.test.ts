@@ -13,7 +13,10 @@ let address: string
 beforeAll(async () => {
   address = await uploads.api.listen()
 })
-afterEach(() => expect(uploads.spooled()).toEqual([]))
+afterEach(async () => {
+  expect(uploads.spooled()).toEqual([])
+  await until('the store is empty', () => uploads.stored().length === 0)
+})
 
 const count = async () =>
   (await uploads.db.owner<{ count: number }>('select count(*)::int from iu_core.ingest_upload'))[0]!.count
@@ -189,9 +192,9 @@ describe('a client that disconnects in the middle', () => {
     socket.write(
       `POST /api/v1/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: ${type}\r\nContent-Length: 15000\r\n\r\n${head}${HEADER}\n`,
     )
-    await until('the spool has begun', () => uploads.spooled().length === 1)
+    await until('the file has begun', () => uploads.stored().length === 1)
     socket.destroy()
-    await until('the spool is empty', () => uploads.spooled().length === 0)
+    await until('the store is empty', () => uploads.stored().length === 0)
     expect(await count()).toBe(before)
   })
 })

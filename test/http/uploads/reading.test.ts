@@ -17,7 +17,11 @@ let address: string
 beforeAll(async () => {
   address = await uploads.api.listen()
 })
-afterEach(() => expect(uploads.spooled()).toEqual([]))
+afterEach(async () => {
+  expect(uploads.spooled()).toEqual([])
+  // Its job deletes the file after it has ended the upload.
+  await until('the store is empty', () => uploads.stored().length === 0)
+})
 
 const query = (more: Record<string, string> = {}) =>
   new URLSearchParams({ dataset: 'ads', platform: 'meta', client_id: uploads.ads.client, ...more }).toString()
@@ -290,17 +294,17 @@ it('a caller sends two large files at once, and the third waits for a place', as
   }
   const first = await begin('operator')
   const second = await begin('operator')
-  await until('two are received', () => uploads.spooled().length === 2)
-  const seen = new Set(uploads.spooled())
+  await until('two are received', () => uploads.stored().length === 2)
+  const seen = new Set(uploads.stored())
   const third = await begin('operator')
   const others = await begin('reviewer')
-  await until('the other caller is received', () => uploads.spooled().length > 2)
-  expect(uploads.spooled()).toHaveLength(3)
-  for (const name of uploads.spooled()) seen.add(name)
+  await until('the other caller is received', () => uploads.stored().length > 2)
+  expect(uploads.stored()).toHaveLength(3)
+  for (const name of uploads.stored()) seen.add(name)
   first.destroy()
-  await until('the third is received', () => uploads.spooled().some((name) => !seen.has(name)))
+  await until('the third is received', () => uploads.stored().some((name) => !seen.has(name)))
   for (const socket of [second, third, others]) socket.destroy()
-  await until('the spool is empty', () => uploads.spooled().length === 0)
+  await until('the store is empty', () => uploads.stored().length === 0)
 })
 
 it('an upload that stalls is cut off, and nothing is left of it', async () => {
@@ -312,7 +316,7 @@ it('an upload that stalls is cut off, and nothing is left of it', async () => {
     `POST /api/v1/uploads?${query()} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${uploads.tokens.operator}\r\nContent-Type: text/csv\r\nContent-Length: 15000\r\n\r\n${HEADER}\n`,
   )
   await closed
-  await until('the spool is empty', () => readdirSync(join(impatient.home, 'spool')).length === 0)
+  await until('the store is empty', () => readdirSync(join(impatient.home, 'uploads/drafts')).length === 0)
 })
 
 it('lineage is asked for a table by its name and for a row by its id or key', async () => {

@@ -1,6 +1,7 @@
 /** Uploads over the real API: one workspace with a client and people, each with a token. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import { beforeAll } from 'vitest'
 import { type TestApi, useApi } from '../../support/api.ts'
 import { type TestDatabase, useDatabase } from '../../support/database.ts'
@@ -30,13 +31,19 @@ export interface UploadsApi {
   settled(upload: string, as?: Person): Promise<Answer['body']>
   /** Sends a file and waits. */
   upload(text: string | Buffer, as?: Person, fields?: Record<string, string>): Promise<Answer['body']>
+  /** Folders in which files are being read or received. */
   spooled(): string[]
+  /** Files in the store, those that are being received as well. */
+  stored(): string[]
 }
 
-export function useUploads(settings: { approval?: boolean } = {}): UploadsApi {
+export function useUploads(
+  settings: { approval?: boolean; reader?: boolean; readerLog?: Logger } = {},
+): UploadsApi {
   const db = useDatabase()
   const ads = useIngest(db, settings)
-  const api = useApi(db)
+  const { reader = true, readerLog } = settings
+  const api = useApi(db, { reader, ...(readerLog && { readerLog }) })
   const uploads: UploadsApi = {
     db,
     api,
@@ -71,7 +78,7 @@ export function useUploads(settings: { approval?: boolean } = {}): UploadsApi {
     },
     settled: (upload, as = 'operator') =>
       until('the upload is read', async () => {
-        // The stream ends when this process has done all that it was asked to.
+        // The stream ends when its job has done all that it was asked to.
         await api.app.inject({
           url: `/api/v1/uploads/${upload}/progress`,
           headers: { authorization: `Bearer ${uploads.tokens[as]}` },
@@ -89,6 +96,10 @@ export function useUploads(settings: { approval?: boolean } = {}): UploadsApi {
       } catch {
         return []
       }
+    },
+    stored() {
+      const found = readdirSync(join(api.home, 'uploads'), { recursive: true, withFileTypes: true })
+      return found.filter((entry) => entry.isFile()).map(({ name }) => name)
     },
   }
   beforeAll(async () => {

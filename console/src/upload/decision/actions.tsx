@@ -136,8 +136,16 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
         button('Undo…', may.undo, () => setAsking('undo'))}
       {asksForUndo && button('Ask for an undo…', { allowed: true }, () => setAsking('undo'))}
       {asksForUndo && <p className="tiny">{may.undo.why}</p>}
-      {['staged', 'planned', 'failed'].includes(status) &&
-        button('Discard…', may.discard, () => setAsking('discard'))}
+      {status === 'failed' &&
+        Boolean(upload.file_kept_until) &&
+        button(
+          'Read the file again',
+          may.retry,
+          () => doing.run('Queueing', () => api.uploads.retry(id)),
+          true,
+        )}
+      {['reading', 'staged', 'planned', 'failed'].includes(status) &&
+        button(status === 'reading' ? 'Cancel…' : 'Discard…', may.discard, () => setAsking('discard'))}
       {asking === 'reject' && (
         <RejectDialog
           title="Reject this plan"

@@ -16,19 +16,22 @@ export function DiscardDialog({ upload, doing, close }: Props) {
     close()
     await doing.run('Discarding', () => api.uploads.discard(upload.upload_id))
   }
+  const isReading = upload.status === 'reading'
   return (
-    <Dialog title={`Discard ${upload.file_name}?`} close={close}>
+    <Dialog title={`${isReading ? 'Cancel' : 'Discard'} ${upload.file_name}?`} close={close}>
       <p>
-        {upload.line_count === null
-          ? 'Nothing of it was staged, and production is not changed. It disappears from the open uploads.'
-          : `Its ${counted(upload.line_count, 'line')} and your repairs will be deleted. Production is not changed. You can upload the file again.`}
+        {isReading
+          ? 'Reading it stops within seconds, on whichever server it runs, and nothing of it is kept. Production is not changed.'
+          : upload.line_count === null
+            ? 'Nothing of it was staged, and production is not changed. It disappears from the open uploads.'
+            : `Its ${counted(upload.line_count, 'line')} and your repairs will be deleted. Production is not changed. You can upload the file again.`}
       </p>
       <div className="dialog-foot">
         <button type="button" className="button" onClick={close}>
-          Cancel
+          {isReading ? 'Go on reading' : 'Cancel'}
         </button>
         <button type="button" className="button is-next" onClick={discard}>
-          Discard
+          {isReading ? 'Cancel the upload' : 'Discard'}
         </button>
       </div>
     </Dialog>
