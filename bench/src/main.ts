@@ -6,6 +6,7 @@ import { dispatch } from './dispatch/dispatch.ts'
 import { BenchError } from './errors.ts'
 import { fanout } from './fanout/fanout.ts'
 import { runBenchmark } from './harness.ts'
+import { idle } from './idle/idle.ts'
 import { ingest } from './ingest/ingest.ts'
 import { initQuality } from './init/quality.ts'
 import { jobs } from './jobs/jobs.ts'
@@ -37,6 +38,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   longloop,
   fanout,
   projection,
+  idle,
   units,
   searching,
   searchQuality,

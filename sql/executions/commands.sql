@@ -127,14 +127,14 @@ $$;
 
 -- Ends commands: each moves from its table to the inbox of its execution, if it still has the lease under which it ran. Returns
 -- the accepted ids. Takes an array of {command_id, lease_epoch, status, result, error, retryable, ms}. Locks in the order of ids,
--- as every function that locks several. The log names the process that ran a command and for how long (ms).
+-- as every function that locks several. The log names the process that ran a command and for how long (ms). The caller wakes the owners
+-- of the executions after its commit: NOTIFY in a transaction that many processes commit all the time would serialize them.
 create or replace function noetl.fn_command_end(p_engine uuid, p_outcomes jsonb) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_counted text[];
-  v_shards text;
   v_worker text := (select coalesce(e.name, e.engine_id::text) from noetl.engine e where e.engine_id = p_engine);
 begin
   if jsonb_typeof(p_outcomes) is distinct from 'array' then
@@ -159,10 +159,7 @@ begin
              'worker', v_worker, 'ms', g.ms)
       from removed g
   )
-  select array_agg(g.command_id), string_agg(distinct g.shard_id::text, ',') into v_counted, v_shards from removed g;
-  if v_shards is not null then
-    perform pg_notify('stagedoor_inbox', v_shards);
-  end if;
+  select array_agg(g.command_id) into v_counted from removed g;
   return query select unnest(v_counted);
 end $$;
 

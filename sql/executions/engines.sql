@@ -4,7 +4,8 @@
 -- handlers that it has; commands that need others are not given to it.
 --
 -- Its node number is part of every id that it makes. It gets any free number rather than the lowest: ids made by a process that
--- is dead, or only presumed dead, then differ from those of its successor in the same millisecond.
+-- is dead, or only presumed dead, then differ from those of its successor in the same millisecond. An engine that only runs commands
+-- makes no ids and gets no number: 1,023 is the limit of engines that drive.
 create or replace function noetl.fn_engine_register(
   p_name text, p_drives boolean, p_runs boolean, p_lease interval default '6 seconds', p_handlers text[] default '{}',
   out engine_id uuid, out node_number smallint
@@ -20,11 +21,13 @@ begin
   if p_lease is null or p_lease not between '1 second' and '1 hour' then
     raise exception using errcode = 'SD001', message = 'A lease lasts from 1 second to 1 hour';
   end if;
-  perform pg_advisory_xact_lock(hashtextextended('noetl.engine.node_number', 0));
-  select n into fn_engine_register.node_number from generate_series(1, 1023) n
-   where not exists (select from noetl.engine e where e.node_number = n) order by random() limit 1;
-  if not found then
-    raise exception using errcode = 'SD001', message = 'Engines use all 1023 node numbers: stop some, or wait until the leases of dead engines expire';
+  if p_drives then
+    perform pg_advisory_xact_lock(hashtextextended('noetl.engine.node_number', 0));
+    select n into fn_engine_register.node_number from generate_series(1, 1023) n
+     where not exists (select from noetl.engine e where e.node_number = n) order by random() limit 1;
+    if not found then
+      raise exception using errcode = 'SD001', message = 'Engines use all 1023 node numbers: stop some, or wait until the leases of dead engines expire';
+    end if;
   end if;
   insert into noetl.engine as e (name, node_number, drives, runs, handlers, lease, leased_until, registered_by)
   values (left(p_name, 200), fn_engine_register.node_number, p_drives, p_runs, coalesce(p_handlers, '{}'), p_lease, clock_timestamp() + p_lease, iu_core.fn_actor())
@@ -163,14 +166,14 @@ begin
     )
     select string_agg(distinct shard_id::text, ',') into v_shards from delivered;
     if v_shards is not null then
-      perform pg_notify('stagedoor_inbox', v_shards);
+      perform pg_notify('stagedoor', 'inbox ' || v_shards);
     end if;
   end if;
   update noetl.command
      set leased_by = null, crashes = crashes + (p_crashed and (p_begun is null or command_id = any (p_begun)))::integer
    where command_id = any (v_free);
   if cardinality(v_free) > 0 then
-    perform pg_notify('stagedoor_command', '');
+    perform pg_notify('stagedoor', 'commands ');
   end if;
   update noetl.execution_shard set owner = null, leased_until = null
    where shard_id = any (array(select s.shard_id from noetl.execution_shard s where s.owner = any (p_engines) for update skip locked));
@@ -308,7 +311,7 @@ begin
       select count(*), string_agg(distinct shard_id::text, ',') into v_count, v_names from delivered;
       v_failed := v_failed + v_count;
       if v_names is not null then
-        perform pg_notify('stagedoor_inbox', v_names);
+        perform pg_notify('stagedoor', 'inbox ' || v_names);
       end if;
     elsif v_missing.issue_id is null and v_missing.since <= v_now - p_issue_after then
       update noetl.missing_handler set issue_id = iu_core.fn_system_issue_open(

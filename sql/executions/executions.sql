@@ -106,14 +106,15 @@ begin
     'started_by', iu_core.fn_actor(), 'cause', v_cause.event_id, 'correlation_id', v_cause.correlation_id, 'depth', 0, 'parent', null));
 end $$;
 
--- Puts a row into the inbox of an execution and notifies its owner. Internal.
+-- Puts a row into the inbox of an execution and wakes its owner: people and programs call this in transactions of their own, so nobody
+-- else can do it after the commit. Internal.
 create or replace function noetl.fn_execution_inbox_put(p_execution_id bigint, p_kind text, p_body jsonb) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
   insert into noetl.inbox (execution_id, shard_id, kind, body)
   values (p_execution_id, noetl.fn_shard_of(p_execution_id), p_kind, p_body);
-  select pg_notify('stagedoor_inbox', noetl.fn_shard_of(p_execution_id)::text)
+  select pg_notify('stagedoor', 'inbox ' || noetl.fn_shard_of(p_execution_id))
 $$;
 
 -- Starts a new execution from a step of an old one, with its arguments and its version of the playbook, or with another version

@@ -93,14 +93,11 @@ grant execute on function noetl.fn_execution_flush(uuid, smallint[], bigint[], j
 -- handed_over: a command that its owner cannot run itself. The owner may repeat it after a restart or a change of owner: that
 -- counts only while the command is not dispatched. Only the owner adds commands, or takes outcomes out of the inbox.
 --
--- The notification names the needed handlers, so that engines without them sleep on: a list of lists, empty for any engine.
+-- The caller wakes the engines that can run them after its commit.
 create or replace function noetl.fn_execution_flush_commands(p_batch jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_due boolean;
-  v_needs text;
 begin
   -- Locked in the order of their ids, as by those who end them.
   delete from noetl.command where command_id = any (array(
@@ -108,22 +105,14 @@ begin
       join jsonb_to_recordset(p_batch -> 'commands_cancelled') as g (execution_id bigint, loop_id bigint)
         on c.execution_id = g.execution_id and (g.loop_id is null or c.loop_id = g.loop_id)
      order by c.command_id for update of c));
-  with written as (
-    insert into noetl.command (command_id, execution_id, shard_id, catalog_id, loop_id, node_id, node_name, item_index, item, needs,
-                               scope, attempt, process_after)
-    select n.command_id, n.execution_id, noetl.fn_shard_of(n.execution_id), n.catalog_id, n.loop_id, n.node_id, n.node_name, n.item_index,
-           n.item, nullif(n.needs, '{}'), n.scope, coalesce(n.attempt, 1), coalesce(n.process_after, clock_timestamp())
-      from jsonb_to_recordset(p_batch -> 'commands') as n (
-        command_id text, execution_id bigint, catalog_id bigint, loop_id bigint, node_id text, node_name text, item_index integer,
-        item jsonb, needs text[], scope jsonb, attempt smallint, process_after timestamptz, handed_over boolean)
-     where n.handed_over is not true or not noetl.fn_command_is_dispatched(n.execution_id, n.command_id)
-    returning process_after, needs
-  )
-  select bool_or(w.due), case when bool_and(w.needs is not null) then json_agg(w.needs)::text end into v_due, v_needs
-    from (select needs, bool_or(process_after <= clock_timestamp()) as due from written group by 1) w where w.due;
-  if v_due then
-    perform pg_notify('stagedoor_command', case when octet_length(v_needs) < 8000 then v_needs else '' end);
-  end if;
+  insert into noetl.command (command_id, execution_id, shard_id, catalog_id, loop_id, node_id, node_name, item_index, item, needs,
+                             scope, attempt, process_after)
+  select n.command_id, n.execution_id, noetl.fn_shard_of(n.execution_id), n.catalog_id, n.loop_id, n.node_id, n.node_name, n.item_index,
+         n.item, nullif(n.needs, '{}'), n.scope, coalesce(n.attempt, 1), coalesce(n.process_after, clock_timestamp())
+    from jsonb_to_recordset(p_batch -> 'commands') as n (
+      command_id text, execution_id bigint, catalog_id bigint, loop_id bigint, node_id text, node_name text, item_index integer,
+      item jsonb, needs text[], scope jsonb, attempt smallint, process_after timestamptz, handed_over boolean)
+   where n.handed_over is not true or not noetl.fn_command_is_dispatched(n.execution_id, n.command_id);
 end $$;
 
 -- The waits of a flush: deletes those whose execution ended before they were woken, and adds new ones. Internal.
@@ -149,23 +138,13 @@ $$;
 
 -- Messages between executions: a parent to its children (start, cancel), a child to its parent (child_ended). Internal.
 create or replace function noetl.fn_execution_flush_messages(p_messages jsonb) returns void
-language plpgsql
+language sql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_shards text;
-begin
-  with sent as (
-    insert into noetl.inbox (execution_id, shard_id, kind, body)
-    select m.execution_id, noetl.fn_shard_of(m.execution_id), m.kind, coalesce(m.body, '{}')
-      from jsonb_to_recordset(p_messages) as m (execution_id bigint, kind text, body jsonb)
-    returning shard_id
-  )
-  select string_agg(distinct shard_id::text, ',') into v_shards from sent;
-  if v_shards is not null then
-    perform pg_notify('stagedoor_inbox', v_shards);
-  end if;
-end $$;
+  insert into noetl.inbox (execution_id, shard_id, kind, body)
+  select m.execution_id, noetl.fn_shard_of(m.execution_id), m.kind, coalesce(m.body, '{}')
+    from jsonb_to_recordset(p_messages) as m (execution_id bigint, kind text, body jsonb)
+$$;
 
 -- The snapshots of a flush, each stored as a whole, and which executions have ended. Internal.
 create or replace function noetl.fn_execution_flush_checkpoints(p_batch jsonb) returns void
@@ -192,17 +171,13 @@ end $$;
 -- Which executions a flush paused or resumed, as {execution_id, paused}. Their commands stay as they are, each with the time of
 -- its retry: a claim skips all commands of a paused execution, also those dispatched or freed meanwhile. Internal.
 create or replace function noetl.fn_execution_flush_pauses(p_pauses jsonb) returns void
-language plpgsql
+language sql
 set search_path = pg_catalog, pg_temp
 as $$
-begin
   update noetl.checkpoint k set paused = p.paused
     from jsonb_to_recordset(p_pauses) as p (execution_id bigint, paused boolean)
-   where k.execution_id = p.execution_id and k.paused <> p.paused;
-  if jsonb_path_exists(p_pauses, '$[*] ? (@.paused == false)') then
-    perform pg_notify('stagedoor_command', '');
-  end if;
-end $$;
+   where k.execution_id = p.execution_id and k.paused <> p.paused
+$$;
 
 -- Registers the results of ended loops that others refer to: each is one result, which stays in the log until it is read for
 -- the first time (fn_loop_results). A flush delays every execution of its engine, and combining a million items takes seconds.

@@ -49,6 +49,21 @@ end $$;
 
 grant execute on function noetl.fn_waits_wake(integer) to dot_executor;
 
+-- Milliseconds until fn_waits_wake has something to do, as far as times tell: 0 while there are waits for events or approvals, or a
+-- reader that nobody needs any more; null if nothing waits.
+create or replace function noetl.fn_waits_due_in() returns integer
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when exists (select from noetl.wait where kind = 'event') or exists (select from noetl.wait where kind = 'approval')
+      or exists (select from iu_core.event_reader where reader = 'executions') then 0
+    else (select least(greatest(ceil(extract(epoch from w.wake_at - clock_timestamp()) * 1000), 0), 86400000)::integer
+            from noetl.wait w where w.wake_at is not null order by w.wake_at limit 1) end
+$$;
+
+grant execute on function noetl.fn_waits_due_in() to dot_executor;
+
 -- Reads the next events of the outbox and ends the waits that they match. Internal, see fn_waits_wake. At most ten pages for
 -- each call: after a long pause the rest follows with the next calls.
 create or replace function noetl.fn_waits_read_events(p_limit integer) returns integer
@@ -408,7 +423,7 @@ begin
   )
   select count(*), string_agg(distinct g.shard_id::text, ',') into v_ended, v_shards from removed g;
   if v_shards is not null then
-    perform pg_notify('stagedoor_inbox', v_shards);
+    perform pg_notify('stagedoor', 'inbox ' || v_shards);
   end if;
   return v_ended;
 end $$;

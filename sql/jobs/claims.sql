@@ -327,3 +327,30 @@ begin
 end $$;
 
 grant execute on function iu_core.fn_job_begin(uuid, uuid[], integer[]) to dot_executor, service_role, stagedoor_executor;
+
+-- Milliseconds until the next waiting job of these kinds is due: 0 if one is, null if none waits. What an idle worker asks. A due job
+-- may still be out of reach, because its kind has a limit or it waits for a worker that has no other job.
+create or replace function iu_core.fn_job_due_in(p_kinds text[], p_executor text) returns integer
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+as $$
+  with recursive line as (
+    select k.job_kind,
+           (select min(q.urgency) from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = p_executor)::integer as urgency
+      from iu_core.job_kind k where k.job_kind = any (p_kinds) and k.paused_at is null
+    union all
+    select l.job_kind, (select min(q.urgency) from iu_core.job_queue q
+                         where q.job_kind = l.job_kind and q.executor = p_executor and q.urgency > l.urgency)::integer
+      from line l where l.urgency is not null
+  )
+  -- greatest() takes no notice of a null.
+  select case when min(n.process_after) is not null then
+           least(greatest(ceil(extract(epoch from min(n.process_after) - clock_timestamp()) * 1000), 0), 86400000)::integer end
+    from line l cross join lateral (
+      select q.process_after from iu_core.job_queue q
+       where q.job_kind = l.job_kind and q.executor = p_executor and q.urgency = l.urgency and q.leased_by is null
+       order by q.process_after limit 1) n
+$$;
+
+grant execute on function iu_core.fn_job_due_in(text[], text) to dot_executor, service_role;

@@ -85,7 +85,7 @@ begin
   perform iu_core.require_member_everywhere('operate');
   update iu_core.job_kind set paused_at = null, paused_by = null where job_kind = p_kind and paused_at is not null;
   if found then
-    perform pg_notify('stagedoor_jobs', p_kind);
+    perform pg_notify('stagedoor', 'jobs ' || p_kind);
     return true;
   end if;
   perform iu_core.fn_job_kind_require(p_kind);

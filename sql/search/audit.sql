@@ -135,7 +135,7 @@ begin
            earliest_run_at = excluded.earliest_run_at, retry_count = 0, last_error = null, changed_at = excluded.earliest_run_at
      -- Units enqueued meanwhile are already pending.
      where o.status = 'done';
-    perform pg_notify('stagedoor_vectors', '') where array_remove(v_documents, null) <> '{}';
+    perform pg_notify('stagedoor', 'search ') where array_remove(v_documents, null) <> '{}';
   end if;
 end $$;
 

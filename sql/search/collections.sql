@@ -44,7 +44,7 @@ begin
                                          activated_at)
   values (collection, 'information_unit', state, p_embedder, p_model, p_dimension, p_store, p_generation_id, p_fingerprint,
           case state when 'active' then clock_timestamp() end);
-  perform pg_notify('stagedoor_vectors', '');
+  perform pg_notify('stagedoor', 'search ');
 end $$;
 
 grant execute on function iu_core.fn_search_collection_create(text, text, integer, text, text, uuid, boolean)
@@ -144,7 +144,7 @@ begin
     perform iu_core.fn_vector_enqueue_now(v_units);
     perform iu_core.fn_search_collection_resolve_issue(p_collection, 'The collection is in use; what it lacks is tried again.');
   end if;
-  perform pg_notify('stagedoor_vectors', '');
+  perform pg_notify('stagedoor', 'search ');
   return true;
 end $$;
 

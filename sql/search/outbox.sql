@@ -116,7 +116,7 @@ begin
                                   where u.unit_id = any (p_unit_ids) and u.workspace_id = v_workspace) end;
   get diagnostics v_count = row_count;
   if v_count > 0 then
-    perform pg_notify('stagedoor_vectors', '');
+    perform pg_notify('stagedoor', 'search ');
   end if;
   return v_count;
 end $$;
@@ -464,7 +464,7 @@ begin
           or o.document_id in (select d.document_id from iu_core.kb_document d where d.workspace_id = p_workspace_id));
   get diagnostics v_count = row_count;
   if v_count > 0 then
-    perform pg_notify('stagedoor_vectors', '');
+    perform pg_notify('stagedoor', 'search ');
   end if;
   return v_count;
 end $$;
@@ -510,5 +510,5 @@ begin
     group by u.is_there;
   update iu_core.vector_outbox o set earliest_run_at = clock_timestamp()
    where o.unit_id = any (p_unit_ids) and o.status in ('pending', 'processing');
-  perform pg_notify('stagedoor_vectors', '');
+  perform pg_notify('stagedoor', 'search ');
 end $$;

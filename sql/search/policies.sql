@@ -113,7 +113,7 @@ begin
       array(select u.unit_id from iu_core.information_unit u
              where u.deleted_at is null and u.lifecycle_status <> 'retired' order by u.unit_id), 'upsert');
   end if;
-  perform pg_notify('stagedoor_vectors', '');
+  perform pg_notify('stagedoor', 'search ');
   return coalesce(new, old);
 end $$;
 

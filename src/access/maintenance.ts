@@ -7,6 +7,7 @@ export const accessTasks: readonly MaintenanceTask[] = [
   {
     name: 'ended sessions',
     everyMs: HOUR,
+    led: true,
     async run(client) {
       const { rows } = await client.query<{ deleted: number }>(
         'select iu_core.fn_access_cleanup() as deleted',

@@ -40,6 +40,7 @@ import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { type Maintenance, type MaintenanceTask, startMaintenance } from '../runtime/periodic-tasks.ts'
 import { retryWhileUnavailable } from '../runtime/retry.ts'
 import type { BlobStore } from '../runtime/stores/blob-store.ts'
+import { openWakeups, type Wakeups } from '../runtime/wakeups.ts'
 import type { Search, WorkOptions as SearchWorkOptions } from '../search/library.ts'
 import type { SearchWorker } from '../search/worker.ts'
 import { ORPHANS, stagingTasks, TRASH } from '../staging/maintenance.ts'
@@ -422,7 +423,10 @@ async function startJobs(context: Context, role: JobsRole, metrics: Hooks): Prom
 /** On a session of its own: handlers that hold all of theirs do not delay events, and their time limit does not apply. */
 function runDispatcher(context: Context, metrics: Hooks): Dispatcher {
   const pool = openWorkerPool(context, { max: DISPATCHER_SESSIONS, purpose: 'dispatcher' })
-  const dispatcher = startDispatcher(pool, context.log, metrics ? { onPass: metrics.onPass } : {})
+  const dispatcher = startDispatcher(pool, context.log, {
+    wakeups: openWakeupsHere(context),
+    ...(metrics && { onPass: metrics.onPass }),
+  })
   context.closers.push(() => dispatcher.stop())
   return dispatcher
 }
@@ -432,9 +436,17 @@ function runMaintenance(context: Context, parts: Parts, servesApi: boolean): Mai
   const pool = openWorkerPool(context, { max: MAINTENANCE_SESSIONS, purpose: 'maintenance' })
   announceOtherHistory(pool, context.log)
   parts.process?.beat(pool)
-  const maintenance = startMaintenance(pool, maintenanceTasks(context, parts, pool, servesApi), context.log)
+  const tasks = maintenanceTasks(context, parts, pool, servesApi)
+  const maintenance = startMaintenance(pool, tasks, context.log, openWakeupsHere(context))
   context.closers.push(() => maintenance.stop())
   return maintenance
+}
+
+/** The bus that all parts of this process share. */
+function openWakeupsHere({ database, log, closers }: Context): Wakeups {
+  const wakeups = openWakeups(database.workerUrl, log)
+  closers.push(() => wakeups.close())
+  return wakeups
 }
 
 /** Workers and engines announce it before they register again. A process that has none does it here, for executors elsewhere and for search. */
@@ -446,7 +458,7 @@ function announceOtherHistory(pool: Pool, log: Logger): void {
   })
 }
 
-/** Everything that the database needs from time to time. Any process may be the only one that ever runs, so each runs all. */
+/** Everything that the database needs from time to time. Any process may be the only one that ever runs, so each can do all. */
 function maintenanceTasks(context: Context, parts: Parts, pool: Pool, servesApi: boolean): MaintenanceTask[] {
   const { config, database, stores } = context
   return [

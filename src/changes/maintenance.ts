@@ -7,6 +7,7 @@ export const changeTasks: readonly MaintenanceTask[] = [
   {
     name: 'read marks of the inbox',
     everyMs: HOUR,
+    led: true,
     async run(client) {
       const { rows } = await client.query<{ deleted: number }>('select iu_core.fn_inbox_cleanup() as deleted')
       const { deleted } = rows[0]!

@@ -1,12 +1,13 @@
 /**
  * The event dispatcher: turns events into jobs of their consumers, batch by batch, and polls when there are none. Every process may
- * run one: the database lets one dispatch at a time, and the others return at once.
+ * run one; one of them leads, and should several dispatch, the database lets one do so at a time.
  */
 import type { Logger } from 'pino'
 import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { Wake } from '../runtime/wake.ts'
+import type { Wakeups } from '../runtime/wakeups.ts'
 
 export interface Pass {
   readonly events: number
@@ -22,6 +23,8 @@ export interface DispatcherOptions {
   readonly pollMs?: number
   /** Events in one transaction. */
   readonly batch?: number
+  /** For who leads: the others wait. Default: each dispatches. */
+  readonly wakeups?: Pick<Wakeups, 'lead' | 'onChange' | 'works'>
   /** Called after every pass that dispatched something; for metrics. */
   readonly onPass?: (pass: Pass) => void
 }
@@ -35,6 +38,7 @@ export interface Dispatcher {
 }
 
 const MAX_BACKOFF_MS = 30_000
+const LEAD = 'events'
 
 /** Dispatches the next events in the caller's transaction. The role must be dot_executor. */
 export async function dispatchEvents(db: Queryable, limit = 1000): Promise<Pass> {
@@ -49,12 +53,14 @@ export async function dispatchEvents(db: Queryable, limit = 1000): Promise<Pass>
 export function startDispatcher(
   pool: Pool,
   log: Logger,
-  { pollMs = 200, batch = 5000, onPass }: DispatcherOptions = {},
+  { pollMs = 200, batch = 5000, wakeups, onPass }: DispatcherOptions = {},
 ): Dispatcher {
   let stopped = false
   let failures = 0
   let problem: string | undefined
   const wake = new Wake()
+  const lead = wakeups?.lead(LEAD, () => wake.now())
+  wakeups?.onChange(() => wake.now())
 
   /** How long to wait before the next pass. */
   const pass = async (): Promise<number> => {
@@ -76,6 +82,12 @@ export function startDispatcher(
 
   const run = async (): Promise<void> => {
     while (!stopped) {
+      if (lead?.mine === false) {
+        // Another process dispatches now.
+        problem = undefined
+        await wake.wait()
+        continue
+      }
       const wait = await pass()
       if (!stopped && wait > 0) await wake.wait(wait)
     }

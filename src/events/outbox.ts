@@ -222,6 +222,7 @@ export const eventTasks: readonly MaintenanceTask[] = [
   {
     name: 'event partitions',
     everyMs: HOUR,
+    led: true,
     async run(client) {
       const { created, dropped } = await maintainPartitions(client)
       return created + dropped > 0 ? `${created} partitions made, ${dropped} dropped` : undefined

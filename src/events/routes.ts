@@ -159,6 +159,7 @@ export const routeTasks: readonly MaintenanceTask[] = [
   {
     name: 'routes',
     everyMs: HOUR,
+    led: true,
     async run(client) {
       const findings = await syncRoutes(client)
       const lines = findings.map(({ route_code, finding }) => `${route_code}: ${finding}`)

@@ -23,6 +23,7 @@ export function executionTasks(pool: Pool, { home, shared }: ResultPlaces = {}):
     {
       name: 'execution partitions',
       everyMs: HOUR,
+      led: true,
       async run(client) {
         const { rows } = await client.query<{ created: number; dropped: number }>(
           'select created, dropped from noetl.fn_execution_partitions_maintain()',
@@ -48,6 +49,7 @@ export function executionTasks(pool: Pool, { home, shared }: ResultPlaces = {}):
       // Engines do it for each other; this is for when the last one has died.
       name: 'commands of dead engines',
       everyMs: REAP_MS,
+      led: true,
       async run(client) {
         const freed = await callFunction(client, 'select noetl.fn_engine_reap() as answer')
         return freed > 0 ? `${freed} commands are free again` : undefined
@@ -57,6 +59,7 @@ export function executionTasks(pool: Pool, { home, shared }: ResultPlaces = {}):
       // Engines do it all the time. Where none runs, the reader of the outbox goes when nobody waits any more.
       name: 'waits',
       everyMs: HOUR,
+      led: true,
       async run(client) {
         const woken = await callFunction(client, 'select noetl.fn_waits_wake() as answer')
         return woken > 0 ? `${woken} steps woken` : undefined

@@ -8,6 +8,7 @@ export const gateTasks: readonly MaintenanceTask[] = [
   {
     name: 'gate overrides',
     everyMs: HOUR,
+    led: true,
     async run(client) {
       const swept = await sweepOverrides(client)
       return swept > 0 ? `${swept} gate overrides that outlived their transactions were removed` : undefined

@@ -274,6 +274,8 @@ interface WorkerLeaseDeps {
   onCancel(lease: WorkerLease, ids: ReadonlySet<string>): void
   /** A report was written: a limited kind may have room again. */
   onWritten(): void
+  /** Jobs go back into the queue and are due at some time. */
+  onDelayed(): void
 }
 
 interface Completion {
@@ -331,15 +333,18 @@ export class WorkerLease {
     this.failures = this.createWriter({
       write: (failures) => this.writeFailures(failures),
       jobOf: ({ job }) => job,
+      delays: true,
     })
     this.snoozes = this.createWriter({
       write: (snoozes) => snoozeJobs(deps.reserved, worker, snoozes),
       jobOf: ({ job }) => job,
+      delays: true,
       onRefused: ({ job }, error) => this.failures.add({ job, error: String(error) }),
     })
     this.releases = this.createWriter({
       write: (jobs) => releaseJobs(deps.reserved, worker, jobs),
       jobOf: (job) => job,
+      delays: true,
     })
     this.keeper = new LeaseKeeper({
       leaseMs: deps.terms.leaseMs,
@@ -497,7 +502,7 @@ export class WorkerLease {
     this.deps.onLost(this)
   }
 
-  private createWriter<Item>({ write, jobOf, onRefused }: ReportWriter<Item>): BatchWriter<Item> {
+  private createWriter<Item>({ write, jobOf, delays, onRefused }: ReportWriter<Item>): BatchWriter<Item> {
     const { log } = this.deps
     const reject = (item: Item, error: Error): void =>
       log.error({ err: error, job_id: jobOf(item).job_id }, 'job outcome rejected')
@@ -506,6 +511,7 @@ export class WorkerLease {
         await write(items)
         for (const item of items) this.tracked.delete(jobOf(item).job_id)
         this.deps.onWritten()
+        if (delays) this.deps.onDelayed()
       },
       onRefused: (item, error) => {
         if (!this.over) (onRefused ?? reject)(item, error)
@@ -537,6 +543,8 @@ export class WorkerLease {
 interface ReportWriter<Item> {
   write(items: readonly Item[]): Promise<unknown>
   jobOf(item: Item): JobRef
+  /** The jobs run again at some time. */
+  readonly delays?: true
   /** Default: it is logged. */
   onRefused?(item: Item, error: Error): void
 }

@@ -10,6 +10,7 @@ export const jobTasks: readonly MaintenanceTask[] = [
   {
     name: 'job history',
     everyMs: HOUR,
+    led: true,
     async run(client) {
       const { rows } = await client.query<{ created: number; dropped: number; keys: number }>(
         'select created, dropped, keys from iu_core.fn_job_history_maintain()',
@@ -24,6 +25,7 @@ export const jobTasks: readonly MaintenanceTask[] = [
     // Workers do it for each other; executors elsewhere have only this.
     name: 'jobs of dead workers',
     everyMs: REAP_MS,
+    led: true,
     async run(client) {
       const reaped = await reapJobs(client)
       return reaped > 0 ? `${reaped} jobs are back in the queue` : undefined
@@ -32,6 +34,7 @@ export const jobTasks: readonly MaintenanceTask[] = [
   {
     name: 'kinds that nobody handles',
     everyMs: UNHANDLED_MS,
+    led: true,
     async run(client) {
       const { rows } = await client.query<{ opened: number; resolved: number }>(
         'select opened, resolved from iu_core.fn_job_review_unhandled()',

@@ -60,6 +60,8 @@ export async function deleteSchedule(db: Queryable, schedule: string): Promise<b
 }
 
 export interface Scheduler {
+  /** A schedule is due. */
+  now(): void
   stop(): Promise<void>
 }
 
@@ -67,14 +69,23 @@ export interface Scheduler {
 const MAX_WAIT_MS = 1000
 const MIN_WAIT_MS = 20
 
+/** Milliseconds until the next one is due, for the poll of wake-ups. */
+export const SCHEDULE_DUE_SQL = `(select case when min(s.next_at) is not null then
+    least(greatest(ceil(extract(epoch from min(s.next_at) - clock_timestamp()) * 1000), 0), 86400000)::integer end
+  from iu_core.job_schedule s where s.enabled)`
+
+interface SchedulerOptions {
+  readonly log: Logger
+  onFire(schedule: string): void
+  /** Whether it looks by itself now: somebody else calls `now` otherwise. Default: always. */
+  polls?(): boolean
+}
+
 /**
- * Fires schedules. Every worker runs a scheduler; the database decides by its own clock which of them fires a time, so neither many
- * workers nor a machine whose clock is wrong fire one twice. However many times were missed, one job makes up for them.
+ * Fires schedules. One process leads it; should several do, the database decides by its own clock which of them fires a time, so neither
+ * many workers nor a machine whose clock is wrong fire one twice. However many times were missed, one job makes up for them.
  */
-export function startScheduler(
-  pool: Pool,
-  { log, onFire }: { log: Logger; onFire(schedule: string): void },
-): Scheduler {
+export function startScheduler(pool: Pool, { log, onFire, polls = () => true }: SchedulerOptions): Scheduler {
   const wake = new Wake()
   let stopping = false
   const loop = (async () => {
@@ -88,10 +99,13 @@ export function startScheduler(
       } catch (error) {
         log.warn({ err: error }, 'reading the schedules failed; will be retried')
       }
-      await wake.wait(Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, waitMs)))
+      if (stopping) return
+      if (polls()) await wake.wait(Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, waitMs)))
+      else await wake.wait()
     }
   })()
   return {
+    now: () => wake.now(),
     async stop() {
       stopping = true
       wake.now()

@@ -6,19 +6,18 @@ import { StagedoorError } from '../kernel/errors.ts'
 import {
   DedicatedConnection,
   type Pool,
-  type Queryable,
   reserveSessions,
   watchHistory,
 } from '../kernel/postgres/connection.ts'
 import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { announceHistory, OTHER_HISTORY, type OtherHistory } from '../kernel/postgres/history.ts'
-import { type Listener, listen } from '../kernel/postgres/listen.ts'
 import { guardHooks } from '../runtime/hooks.ts'
 import { DEFAULT_LEASE_MS, LEASE_REFUSED, UnansweredClaims } from '../runtime/lease.ts'
 import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
 import { MAX_PREFETCH_WAIT_MS } from '../runtime/prefetch.ts'
 import { Wake } from '../runtime/wake.ts'
+import { openWakeups, type Wakeups } from '../runtime/wakeups.ts'
 import { errorText, JobExecutor, type KindSettings } from './executor.ts'
 import { type JobHandlers, maxJobsPerCall } from './handlers.ts'
 import {
@@ -30,7 +29,7 @@ import {
   reapJobs,
   WorkerLease,
 } from './lease.ts'
-import { type Scheduler, startScheduler } from './schedules.ts'
+import { SCHEDULE_DUE_SQL, type Scheduler, startScheduler } from './schedules.ts'
 import type { ClaimedJob, WorkerHooks } from './worker-types.ts'
 
 export interface WorkerOptions {
@@ -39,7 +38,10 @@ export interface WorkerOptions {
    * open transactions inside a transaction. Heartbeats and completions have two more sessions of their own.
    */
   readonly pool: Pool
-  /** A direct connection, for notifications of new jobs. Without it they are found by polling alone. */
+  /**
+   * A direct connection for wake-ups, one session for everything of this process that names the same. Without it new jobs are found by
+   * polling alone.
+   */
   readonly listenUrl?: string
   readonly handlers: JobHandlers
   readonly executor?: string
@@ -54,7 +56,7 @@ export interface WorkerOptions {
   readonly batch?: number
   /** After this long without a heartbeat its jobs go to others; default 6 s. */
   readonly leaseMs?: number
-  /** How often to poll without a notification; default 500. */
+  /** How often to poll without a wake-up; default 500 while wake-ups do not work, and as the process polls (wakeups.ts) while they do. */
   readonly pollMs?: number
   /** How long running handlers may take to end when the worker stops; default 30 s. */
   readonly shutdownMs?: number
@@ -79,11 +81,17 @@ export interface Worker {
   crash(error: unknown): Promise<void>
 }
 
+const DEFAULT_EXECUTOR = 'PG_worker'
+const REAP_DUE_SQL = `(select 0 where exists (select from iu_core.job_worker w where w.leased_until <= clock_timestamp()))`
 const MIN_RETRY_MS = 100
 const MAX_RETRY_MS = 2000
+const POLL_MS = 500
 const REAP_MS = 1000
 const KINDS_MS = 10_000
 const STOP_GRACE_MS = 5000
+/** Reaping jobs of dead workers; and firing schedules, which not every worker does. */
+const REAP_LEAD = 'jobs.reap'
+const SCHEDULES_LEAD = 'jobs.schedules'
 /** One for heartbeats, one for reports about jobs. */
 const RESERVED_SESSIONS = 2
 /** Running jobs get so long to end before a suspect (a job with a crash behind it) runs together with them. */
@@ -130,7 +138,11 @@ class RunningWorker implements Worker {
   private readonly wake = new Wake()
   private readonly tasks: PeriodicTasks
   private lease!: WorkerLease
-  private listener: Listener | undefined
+  private wakeups: Wakeups | undefined
+  /** It waits for jobs, and found none that it could claim. */
+  private isWaiting = false
+  /** Some job is due and could not be claimed: its kind has a limit, or it waits for a worker that has no other. */
+  private isBlocked = false
   private unwatchHistory = (): void => {}
   /** To be announced before the worker registers again. */
   private otherHistory: OtherHistory | undefined
@@ -159,7 +171,7 @@ class RunningWorker implements Worker {
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
     this.reserved = reserveSessions(pool, RESERVED_SESSIONS)
     this.connection = new DedicatedConnection(this.reserved, this.leaseMs / 2)
-    this.kinds = new KindSettingsCache(pool, Object.keys(handlers))
+    this.kinds = new KindSettingsCache(this.connection, Object.keys(handlers))
     this.claims = new Claims(pool, this.log, this.hooks)
     this.executor = new JobExecutor({
       pool,
@@ -195,12 +207,12 @@ class RunningWorker implements Worker {
     }
     // Also at the start: where workers crash soon, no other process may live long enough to do it.
     await this.reap().catch((error) => this.log.debug({ err: error }, 'reaping failed; will be retried'))
-    this.tasks.every(REAP_MS, () => this.reap())
+    this.wakeups = this.openWakeups()
+    this.tasks.every(REAP_MS, () => (this.mayPoll ? this.reap() : Promise.resolve()))
     this.tasks.every(REAP_MS, () => this.checkForSuspects())
     this.tasks.every(REAP_MS, async () => this.reportLongRunning())
     this.tasks.every(KINDS_MS, () => this.kinds.read())
     this.tasks.every(MAX_PREFETCH_WAIT_MS / 2, async () => this.executor.releaseWaiting())
-    this.listener = this.startListening()
     this.scheduler = this.startScheduling()
     this.loop = this.claimUntilStopped()
   }
@@ -258,8 +270,10 @@ class RunningWorker implements Worker {
     await this.loop
     await this.executor.close(this.options.shutdownMs ?? 30_000, STOP_GRACE_MS)
     await this.lease.drain()
+    const givesBack = this.lease.size > 0
     await this.lease.leave()
-    await this.listener?.stop()
+    if (givesBack) this.wakeups?.tell('jobs')
+    await this.wakeups?.close()
     await this.close()
   }
 
@@ -302,6 +316,9 @@ class RunningWorker implements Worker {
       this.executor.beginWithClaim,
       claimsSuspect ? 0 : lease.size + 1,
     )
+    // Not at the end of the wait, which may take as long as nothing comes.
+    this.trouble = undefined
+    if (jobs.length > 0) this.isBlocked = false
     const isSuspect = (jobs[0]?.crashes ?? 0) > 0
     this.hasMore = jobs.length === room || isSuspect
     if (claimsSuspect) this.suspectWaitsSince = undefined
@@ -310,11 +327,21 @@ class RunningWorker implements Worker {
     if (!claimsSuspect && lease.size === 0) return // The next claim may be for a suspect.
     if (this.hasMore) {
       if (lease.idle) lease.markBusy()
-    } else if (this.listener?.connected && !lease.idle && !lease.over) {
+    } else if (this.wakeups?.works && !lease.idle && !lease.over) {
       await this.markIdle(lease)
     } else {
-      await this.wake.wait(this.options.pollMs ?? 500)
+      await this.waitForJobs()
     }
+  }
+
+  /** While wake-ups work the poll of the process says when something is due. */
+  private async waitForJobs(): Promise<void> {
+    const { pollMs } = this.options
+    if (pollMs !== undefined || !this.wakeups?.works) return this.wake.wait(pollMs ?? POLL_MS)
+    this.isWaiting = true
+    if (!this.isBlocked) this.wakeups.pollSoon()
+    await this.wake.wait(this.isBlocked ? POLL_MS : undefined)
+    this.isWaiting = false
   }
 
   /**
@@ -364,7 +391,12 @@ class RunningWorker implements Worker {
   }
 
   private takeLease(): Promise<WorkerLease> {
-    const { pool, handlers, executor = 'PG_worker', name = `${hostname()} ${process.pid}` } = this.options
+    const {
+      pool,
+      handlers,
+      executor = DEFAULT_EXECUTOR,
+      name = `${hostname()} ${process.pid}`,
+    } = this.options
     return WorkerLease.take({
       pool,
       reserved: this.reserved,
@@ -379,6 +411,9 @@ class RunningWorker implements Worker {
       onCancel: (lease, ids) => this.executor.cancel(lease, ids),
       onWritten: () => {
         if (this.kinds.hasLimits || this.hasMore) this.wake.now()
+      },
+      onDelayed: () => {
+        if (this.isWaiting) this.wakeups?.pollSoon()
       },
     })
   }
@@ -395,27 +430,63 @@ class RunningWorker implements Worker {
     this.log.info({ worker: this.lease.worker }, 'registered again')
   }
 
-  private startListening(): Listener | undefined {
-    const { listenUrl, handlers } = this.options
+  private openWakeups(): Wakeups | undefined {
+    const { listenUrl, handlers, executor = DEFAULT_EXECUTOR } = this.options
     if (listenUrl === undefined) return undefined
-    return listen({
-      url: listenUrl,
-      channels: ['stagedoor_jobs'],
-      log: this.log,
-      onNotify: (kind) => {
-        if (kind === '' || kind in handlers) this.wake.now()
-      },
-      onConnect: () => {
-        this.lease.forgetIdle()
+    const wakeups = openWakeups(listenUrl, this.log)
+    wakeups.on('jobs', (kind) => {
+      if (kind === '' || kind in handlers) this.wake.now()
+    })
+    wakeups.onChange(() => {
+      // A server that restarted keeps in memory only who is idle.
+      this.lease.forgetIdle()
+      this.wake.now()
+    })
+    wakeups.ask({
+      sql: 'iu_core.fn_job_due_in(?, ?)',
+      values: () => (this.isWaiting ? [Object.keys(handlers), executor] : undefined),
+      onDue: () => {
+        this.isBlocked = true
         this.wake.now()
       },
+      onIdle: () => {
+        this.isBlocked = false
+      },
     })
+    wakeups.lead(REAP_LEAD, () => void this.tasks.once(() => this.reap()))
+    wakeups.ask({
+      sql: REAP_DUE_SQL,
+      values: () => [],
+      lead: REAP_LEAD,
+      onDue: () => void this.tasks.once(() => this.reap()),
+    })
+    return wakeups
+  }
+
+  /** Jobs are back in the queue. */
+  private tellJobs(): void {
+    if (this.wakeups === undefined) this.wake.now()
+    else this.wakeups.tell('jobs')
+  }
+
+  /** Nobody asks for this worker, so it looks for itself. */
+  private get mayPoll(): boolean {
+    return !this.wakeups?.works
   }
 
   private startScheduling(): Scheduler | undefined {
     if (this.options.schedules === false) return undefined
+    this.wakeups?.lead(SCHEDULES_LEAD, () => this.scheduler?.now())
+    this.wakeups?.onChange(() => this.scheduler?.now())
+    this.wakeups?.ask({
+      sql: SCHEDULE_DUE_SQL,
+      values: () => [],
+      lead: SCHEDULES_LEAD,
+      onDue: () => this.scheduler?.now(),
+    })
     return startScheduler(this.options.pool, {
       log: this.log,
+      polls: () => this.mayPoll,
       onFire: (schedule) => {
         this.hooks.onSchedule?.(schedule)
         this.wake.now()
@@ -428,7 +499,7 @@ class RunningWorker implements Worker {
     if (reaped === 0) return
     this.log.info({ jobs: reaped }, 'jobs of dead workers are back in the queue')
     this.hooks.onReap?.(reaped)
-    this.wake.now()
+    this.tellJobs()
   }
 }
 
@@ -553,14 +624,14 @@ function isLater(one: ClaimedJob, other: ClaimedJob): boolean {
 
 /** The settings of the worker's kinds, as they were a moment ago. */
 class KindSettingsCache implements KindSettings {
-  private readonly db: Queryable
+  private readonly connection: Pick<DedicatedConnection, 'query'>
   private readonly kinds: readonly string[]
   private timeouts = new Map<string, number>()
   private someLimited = false
   private failOnFirstCrash = new Set<string>()
 
-  constructor(db: Queryable, kinds: readonly string[]) {
-    this.db = db
+  constructor(connection: Pick<DedicatedConnection, 'query'>, kinds: readonly string[]) {
+    this.connection = connection
     this.kinds = kinds
   }
 
@@ -582,7 +653,7 @@ class KindSettingsCache implements KindSettings {
   }
 
   async read(): Promise<void> {
-    const { rows } = await this.db.query<{
+    const rows = await this.connection.query<{
       job_kind: string
       timeout_ms: number | null
       limited: boolean

@@ -1,17 +1,17 @@
 /**
  * The search worker: claims due rows of the outbox, projects them, and maintains collections meanwhile. Idle, it waits for a
- * notification or the next poll. `drainOutbox` runs one until nothing of a workspace is due.
+ * wake-up or the next poll. `drainOutbox` runs one until nothing of a workspace is due.
  */
 import { randomUUID } from 'node:crypto'
 import pino, { type Logger } from 'pino'
 import { type Pool, watchHistory } from '../kernel/postgres/connection.ts'
 import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
-import { type Listener, listen } from '../kernel/postgres/listen.ts'
 import type { BreakerOptions } from '../runtime/breaker.ts'
 import { guardHooks } from '../runtime/hooks.ts'
 import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
 import { Wake } from '../runtime/wake.ts'
+import { openWakeups, type Wakeups } from '../runtime/wakeups.ts'
 import {
   backfillCollection,
   type Collection,
@@ -35,7 +35,7 @@ import { ANSWER_WARNINGS } from './warnings.ts'
 export interface SearchWorkerOptions {
   /** Sessions as vector_worker, three at least. */
   readonly pool: Pool
-  /** A direct connection for notifications. Without it the worker finds due rows by polling alone. */
+  /** A direct connection for wake-ups, shared with whatever of this process names the same. Without it the worker finds due rows by polling alone. */
   readonly listenUrl?: string
   /** The caller closes them. */
   readonly providers: SearchProviders
@@ -89,7 +89,7 @@ class RunningSearchWorker implements SearchWorker {
   private readonly collectionsWake = new Wake()
   private readonly tasks: PeriodicTasks
   private readonly stopping = new AbortController()
-  private listener: Listener | undefined
+  private wakeups: Wakeups | undefined
   private unwatchHistory = (): void => {}
   private loops: Promise<unknown> = Promise.resolve()
   private collections: readonly Collection[] = []
@@ -127,7 +127,7 @@ class RunningSearchWorker implements SearchWorker {
       this.unwatchHistory()
       throw mapConnectionError(error)
     }
-    this.listener = this.startListening()
+    this.wakeups = this.openWakeups()
     this.tasks.every(this.options.collectionsPollMs ?? COLLECTIONS_POLL_MS, async () =>
       this.collectionsWake.now(),
     )
@@ -165,7 +165,7 @@ class RunningSearchWorker implements SearchWorker {
     this.tasks.stop()
     await this.loops
     this.unwatchHistory()
-    await this.listener?.stop()
+    await this.wakeups?.close()
   }
 
   private async projectUntilStopped(): Promise<void> {
@@ -267,20 +267,19 @@ class RunningSearchWorker implements SearchWorker {
     return fitted !== undefined
   }
 
-  private startListening(): Listener | undefined {
+  private openWakeups(): Wakeups | undefined {
     const { listenUrl } = this.options
     if (listenUrl === undefined) return undefined
     const wakeBoth = (): void => {
       this.wake.now()
       this.collectionsWake.now()
     }
-    return listen({
-      url: listenUrl,
-      channels: ['stagedoor_vectors'],
-      log: this.log,
-      onNotify: wakeBoth,
-      onConnect: wakeBoth,
+    const wakeups = openWakeups(listenUrl, this.log)
+    wakeups.on('search', wakeBoth)
+    wakeups.onChange(() => {
+      if (wakeups.works) wakeBoth()
     })
+    return wakeups
   }
 }
 

@@ -39,6 +39,7 @@ export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}
     {
       name: 'staging expiry',
       everyMs: MINUTE,
+      led: true,
       async run(client) {
         const expired = await inBatches(client, {
           work: 'expiry',
@@ -51,6 +52,7 @@ export function stagingTasks(blobs?: BlobStore, options: StagingTaskOptions = {}
     {
       name: 'staging cleanup',
       everyMs: 5 * MINUTE,
+      led: true,
       async run(client) {
         const cleaned = await inBatches(client, {
           work: 'cleanup',

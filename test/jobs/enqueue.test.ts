@@ -270,7 +270,7 @@ it('notifies only if somebody waits, with the kind', async () => {
   const listener = await db.session('stagedoor_worker')
   const heard: string[] = []
   listener.on('notification', ({ payload }) => heard.push(payload ?? ''))
-  await listener.query('listen stagedoor_jobs')
+  await listener.query('listen stagedoor')
   await queue.enqueue('mail')
   const worker = await queue.register(['mail'])
   await queue.rows('select iu_core.fn_job_worker_set_idle($1, true)', [worker])
@@ -279,5 +279,5 @@ it('notifies only if somebody waits, with the kind', async () => {
   await queue.rows('select iu_core.fn_job_worker_set_idle($1, false)', [worker])
   await queue.enqueue('mail')
   await listener.query('select 1')
-  expect(heard).toEqual(['mail'])
+  expect(heard).toEqual(['jobs mail'])
 })

@@ -160,7 +160,7 @@ describe('health', () => {
     await until('the worker has looked', () => !worker.health().ok)
     expect(worker.health().detail).toContain('no_vector_staging_excluded')
     await setGate(db.pool(MIGRATOR), 'iu_core.no_vector_staging_excluded', true)
-    await db.owner(`select pg_notify('stagedoor_vectors', '')`)
+    await db.owner(`select pg_notify('stagedoor', 'search ')`)
     await current(unit_id)
     expect(worker.health().ok).toBe(true)
     await worker.stop()

@@ -10,23 +10,25 @@ import { DedicatedConnection, type Pool, watchHistory } from '../../kernel/postg
 import { mapConnectionError } from '../../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../../kernel/postgres/health.ts'
 import { announceHistory, OTHER_HISTORY, type OtherHistory } from '../../kernel/postgres/history.ts'
-import { type Listener, listen } from '../../kernel/postgres/listen.ts'
 import { guardHooks } from '../../runtime/hooks.ts'
+import type { Lead } from '../../runtime/leader.ts'
 import { DEFAULT_LEASE_MS } from '../../runtime/lease.ts'
 import { PeriodicTasks } from '../../runtime/periodic-tasks.ts'
 import { Wake } from '../../runtime/wake.ts'
+import { openWakeups, type Wakeups } from '../../runtime/wakeups.ts'
 import { type ExecutionOutcome, waitForEnd } from '../control.ts'
 import type { ResultStore } from '../results.ts'
 import type { Tools } from '../tools/tool.ts'
 import { CommandRouter, errorMessage, LocalCommands } from './commands.ts'
 import { Driver } from './driver.ts'
-import { Inbox, WaitPoller } from './inbox.ts'
+import { Inbox, WAITS_DUE_SQL, WaitPoller } from './inbox.ts'
 import { Catalog } from './load.ts'
 import { type Append, LogWriter } from './log-writer.ts'
 import { Projector } from './projection.ts'
 import { Shards } from './shards.ts'
 import { CommandWorker } from './worker.ts'
 
+const POLL_MS = 250
 const REAP_MS = 1000
 const MISSING_HANDLERS_MS = 5000
 const EVICT_MS = 1000
@@ -41,6 +43,21 @@ const RETRY_MS = 300
 const LEASE_POLL_MS = 1000
 const FLUSH_TIMEOUT_MS = 30_000
 const CRASH_MS = 1000
+/** The session for the log is closed when nothing was written for so long. */
+const FLUSH_IDLE_MS = 10_000
+/** Commands that are due later are told together. */
+const LATER_STEP_MS = 100
+const MAX_LATER_MS = 3_600_000
+/** Reaping dead engines, ending waits, finding missing handlers. */
+const LEAD = 'executions'
+const REAP_DUE_SQL = `(select 0 where exists (select from noetl.engine e where e.leased_until <= clock_timestamp())
+  or exists (select from noetl.execution_shard s where not exists (
+       select from noetl.engine e where e.engine_id = s.owner and e.leased_until > clock_timestamp())))`
+const INBOX_DUE_SQL = `(select 0 from noetl.execution_shard s
+  where s.owner = ? and (select true from noetl.inbox i where i.shard_id = s.shard_id limit 1) limit 1)`
+const COMMANDS_DUE_SQL = '(select 0 from noetl.command c where c.leased_by is null limit 1)'
+/** Some commands exist, or handlers of commands were missed. */
+const HANDLERS_DUE_SQL = `(select 0 where exists (select from noetl.command) or exists (select from noetl.missing_handler))`
 
 /** Throws when the database cannot be reached or refuses. Once started, the engine survives both. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
@@ -72,12 +89,18 @@ class RunningEngine implements Engine {
   private readonly tasks: PeriodicTasks
   private readonly waiters = new Map<string, Set<(outcome: ExecutionOutcome) => void>>()
   private shards!: Shards
+  /** Of an engine that drives. */
   private snowflakes!: SnowflakeIds
   private inbox: Inbox | undefined
   private worker: CommandWorker | undefined
   private projector: Projector | undefined
   private waits: WaitPoller | undefined
-  private listener: Listener | undefined
+  private wakeups: Wakeups | undefined
+  private lead: Lead | undefined
+  /** Some commands exist, so their handlers may be missing. */
+  private mayLackHandlers = true
+  /** Of commands that are due later, by when they are told. */
+  private readonly later = new Map<number, { readonly keys: Set<string>; readonly timer: NodeJS.Timeout }>()
   private readonly leaseEnded = new Wake()
   private unwatchHistory = (): void => {}
   /** To be announced before the engine registers again. */
@@ -97,7 +120,7 @@ class RunningEngine implements Engine {
     this.hooks = guardHooks(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
     this.heartbeats = new DedicatedConnection(pool, this.leaseMs / 2)
-    this.flushes = new DedicatedConnection(pool, FLUSH_TIMEOUT_MS)
+    this.flushes = new DedicatedConnection(pool, FLUSH_TIMEOUT_MS, { idleMs: FLUSH_IDLE_MS })
     this.catalog = new Catalog(pool)
     this.handlers = new Set(tools.handler?.names)
     this.name = options.name ?? `${hostname()} ${process.pid}`
@@ -139,7 +162,7 @@ class RunningEngine implements Engine {
       idsAfter: (id) => this.snowflakes.after(id),
       append: (append) => this.writer.append(append),
       begin: (execution, command) => this.router.dispatch(execution, command),
-      forget: (ids) => this.inbox?.forget(ids),
+      forget: (ids) => this.inbox?.readAgain(ids),
       forgetShard: (shard) => this.inbox?.forgetShard(shard),
       project: (executions, shard) => {
         for (const execution of executions) this.projector?.add(execution, shard)
@@ -153,7 +176,7 @@ class RunningEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const { pool, drives = true, runs = true, listenUrl, pollMs = 250 } = this.options
+    const { pool, drives = true, runs = true } = this.options
     this.unwatchHistory = watchHistory(pool, (change) => this.onOtherHistory(change))
     try {
       // The sessions for heartbeats and for the log, before the lease begins: through a slow network to open one takes seconds of it.
@@ -165,8 +188,8 @@ class RunningEngine implements Engine {
       await Promise.all([this.heartbeats.release(), this.flushes.release()])
       throw mapConnectionError(error)
     }
-    if (drives) this.startDriving(pollMs)
-    if (runs) this.worker = this.startWorker(pollMs)
+    if (drives) this.startDriving()
+    if (runs) this.worker = this.startWorker()
     try {
       await this.shards.start()
     } catch (error) {
@@ -175,11 +198,14 @@ class RunningEngine implements Engine {
       throw mapConnectionError(error)
     }
     this.supervision = this.superviseLease()
-    this.tasks.every(REAP_MS, () => this.reap())
-    if (drives) this.tasks.every(MISSING_HANDLERS_MS, () => this.checkMissingHandlers())
+    this.wakeups = this.openWakeups()
+    this.tasks.every(REAP_MS, () => (this.wakeups?.works ? Promise.resolve() : this.reap()))
+    if (drives)
+      this.tasks.every(MISSING_HANDLERS_MS, () =>
+        this.leads && this.mayLackHandlers ? this.checkMissingHandlers() : Promise.resolve(),
+      )
     this.tasks.every(EVICT_MS, async () => this.driver.evict(EVICT_IDLE_MS, EVICT_WAITING_MS))
     this.tasks.every(REPORT_LAG_MS, async () => this.hooks.onLag?.(this.projector?.lagMs ?? 0))
-    if (listenUrl !== undefined) this.listener = this.listen(listenUrl)
   }
 
   health(): HealthCheck {
@@ -241,18 +267,20 @@ class RunningEngine implements Engine {
     await this.projector?.stop()
     this.driver.close()
     await this.shards.leave()
-    await this.listener?.stop()
+    for (const { timer } of this.later.values()) clearTimeout(timer)
+    this.wakeups?.tell('shards')
+    await this.wakeups?.close()
     this.unwatchHistory()
     await Promise.all([this.heartbeats.release(), this.flushes.release()])
   }
 
-  private startDriving(pollMs: number): void {
-    const { pool } = this.options
+  private startDriving(): void {
+    const { pool, pollMs = POLL_MS } = this.options
     const { log } = this
     this.inbox = new Inbox({
       pool,
       log,
-      pollMs,
+      pollMs: () => this.pollMs,
       lease: () => this.shards,
       deliver: (rows) => this.driver.deliver(rows),
       stuck: () => this.driver.stuckExecutions,
@@ -266,10 +294,26 @@ class RunningEngine implements Engine {
       onProject: (executions, events, lagMs, ms) =>
         this.hooks.onProject?.(executions.length, events, lagMs, ms),
     })
-    this.waits = new WaitPoller({ pool, log, pollMs, onWake: () => this.inbox?.now() })
+    this.waits = new WaitPoller({
+      pool,
+      log,
+      pollMs,
+      leads: () => this.leads,
+      isTold: () => this.pollMs === undefined,
+      onWake: () => this.inbox?.now(),
+    })
   }
 
-  private startWorker(pollMs: number): CommandWorker {
+  /** How long those who wait do so without a wake-up; undefined: the poll of the process wakes them. */
+  private get pollMs(): number | undefined {
+    return this.options.pollMs ?? (this.wakeups?.works ? undefined : POLL_MS)
+  }
+
+  private get leads(): boolean {
+    return this.lead?.mine ?? true
+  }
+
+  private startWorker(): CommandWorker {
     const { pool, tools, results, concurrency = 50 } = this.options
     return new CommandWorker({
       pool,
@@ -277,10 +321,10 @@ class RunningEngine implements Engine {
       tools,
       results,
       concurrency,
-      pollMs,
+      pollMs: () => this.pollMs,
       log: this.log,
       lease: () => this.shards,
-      onEndsWritten: () => this.inbox?.now(),
+      onEndsWritten: (shards) => this.tellInbox(shards),
       ...(this.hooks.onCommandEnd && { onCommandEnd: this.hooks.onCommandEnd }),
     })
   }
@@ -300,6 +344,7 @@ class RunningEngine implements Engine {
       onLeaseLost: (reason) => this.onLeaseLost(reason),
     })
     this.shards = shards
+    if (shards.node === null) return
     this.snowflakes = new SnowflakeIds(shards.node)
     this.snowflakes.after(this.lastId)
   }
@@ -388,18 +433,67 @@ class RunningEngine implements Engine {
 
   private onFlush(appends: readonly Append[], ms: number): void {
     let events = 0
-    let hasMessages = false
-    let hasCommands = false
+    let hasWaits = false
+    const shards = new Set<number>()
+    const commands = new Set<string>()
     for (const append of appends) {
       events += append.events.length
       if (append.events.length > 0) this.projector?.add(append.execution_id, append.shard_id)
       if (append.inbox !== undefined) this.inbox?.forget(append.inbox)
-      hasMessages ||= append.messages !== undefined
-      hasCommands ||= append.commands?.some(({ needs }) => this.has(needs)) ?? false
+      hasWaits ||= append.waits !== undefined
+      for (const { execution_id } of append.messages ?? []) shards.add(shardOf(execution_id))
+      for (const { needs, process_after } of append.commands ?? []) {
+        const key = needs === undefined ? '' : JSON.stringify(needs)
+        if (process_after === undefined) commands.add(key)
+        else this.tellLater(key, Date.parse(process_after))
+      }
+      // Commands of a paused execution are not claimed.
+      if (append.events.some(({ event_type }) => event_type === 'execution.resumed')) commands.add('')
     }
-    if (hasMessages) this.inbox?.now()
-    if (hasCommands) this.worker?.now()
+    this.tellInbox(shards)
+    for (const key of commands) this.tellCommands(key)
+    if (hasWaits) this.tellWaits()
     this.hooks.onFlush?.(appends.length, events, ms)
+  }
+
+  // After the commit: functions that every engine calls all the time do not notify (decision 0020).
+
+  private tellInbox(shards: ReadonlySet<number>): void {
+    if (shards.size === 0) return
+    if (this.wakeups === undefined) this.inbox?.now()
+    else this.wakeups.tell('inbox', [...shards].join())
+  }
+
+  private tellCommands(key: string): void {
+    if (this.wakeups === undefined) this.commandsDue(key)
+    else this.wakeups.tell('commands', key)
+  }
+
+  private tellWaits(): void {
+    if (this.wakeups === undefined) this.waits?.now()
+    else this.wakeups.tell('waits')
+  }
+
+  private tellLater(key: string, dueAt: number): void {
+    const at = Math.ceil(dueAt / LATER_STEP_MS) * LATER_STEP_MS
+    const inMs = at - Date.now()
+    if (inMs <= 0) {
+      this.tellCommands(key)
+      return
+    }
+    // The poll finds them.
+    if (inMs > MAX_LATER_MS) return
+    const known = this.later.get(at)
+    if (known !== undefined) {
+      known.keys.add(key)
+      return
+    }
+    const keys = new Set([key])
+    const timer = setTimeout(() => {
+      this.later.delete(at)
+      for (const one of keys) this.tellCommands(one)
+    }, inMs)
+    this.later.set(at, { keys, timer })
   }
 
   private has(needs: readonly string[] = []): boolean {
@@ -407,9 +501,8 @@ class RunningEngine implements Engine {
   }
 
   /** Commands that only other engines can run are no reason to claim. */
-  private commandsDue(payload: string): void {
-    const lists = payload === '' ? [[]] : (JSON.parse(payload) as string[][])
-    if (lists.some((needs) => this.has(needs))) this.worker?.now()
+  private commandsDue(needs: string): void {
+    if (needs === '' || this.has(JSON.parse(needs) as string[])) this.worker?.now()
   }
 
   private onExecutionEnd(outcome: ExecutionOutcome): void {
@@ -418,19 +511,58 @@ class RunningEngine implements Engine {
     this.waiters.delete(outcome.execution_id)
   }
 
-  private listen(url: string): Listener {
-    return listen({
-      url,
-      channels: ['stagedoor_inbox', 'stagedoor_command'],
-      log: this.log,
-      onNotify: (payload, channel) => {
-        if (channel === 'stagedoor_command') this.commandsDue(payload)
-        else if (payload === '' || payload.split(',').some((shard) => this.shards.epochOf(Number(shard))))
-          this.inbox?.now()
-      },
-      onConnect: () => {
+  private openWakeups(): Wakeups | undefined {
+    const { listenUrl, drives = true } = this.options
+    if (listenUrl === undefined) return undefined
+    const wakeups = openWakeups(listenUrl, this.log)
+    wakeups.on('commands', (needs) => this.commandsDue(needs))
+    wakeups.onChange(() => {
+      this.inbox?.now()
+      this.worker?.now()
+      this.waits?.now()
+    })
+    wakeups.ask({
+      sql: COMMANDS_DUE_SQL,
+      values: () => (this.worker?.isWaiting ? [] : undefined),
+      onDue: () => this.worker?.now(),
+    })
+    if (drives) this.askAsDriver(wakeups)
+    return wakeups
+  }
+
+  private askAsDriver(wakeups: Wakeups): void {
+    const { sendsHeartbeats = true } = this.options
+    const reap = (): void => void this.tasks.once(() => this.reap())
+    wakeups.on('inbox', (shards) => {
+      if (shards === '' || shards.split(',').some((shard) => this.shards.epochOf(Number(shard))))
         this.inbox?.now()
-        this.worker?.now()
+    })
+    wakeups.on('waits', () => {
+      if (this.leads) this.waits?.now()
+    })
+    wakeups.on('shards', () => {
+      if (sendsHeartbeats && !this.stopping && !this.shards.over) void this.shards.heartbeat().catch(() => {})
+    })
+    wakeups.ask({
+      sql: INBOX_DUE_SQL,
+      values: () => (this.shards.over ? undefined : [this.shards.engine]),
+      onDue: () => this.inbox?.now(),
+    })
+    this.lead = wakeups.lead(LEAD, () => {
+      reap()
+      this.waits?.now()
+    })
+    wakeups.ask({ sql: REAP_DUE_SQL, values: () => [], lead: LEAD, onDue: reap })
+    wakeups.ask({ sql: WAITS_DUE_SQL, values: () => [], lead: LEAD, onDue: () => this.waits?.now() })
+    wakeups.ask({
+      sql: HANDLERS_DUE_SQL,
+      values: () => [],
+      lead: LEAD,
+      onDue: () => {
+        this.mayLackHandlers = true
+      },
+      onIdle: () => {
+        this.mayLackHandlers = false
       },
     })
   }
@@ -459,14 +591,19 @@ class RunningEngine implements Engine {
            select from noetl.engine e where e.engine_id = s.owner and e.leased_until > clock_timestamp())) as free`,
     )
     const { drives = true, sendsHeartbeats = true } = this.options
-    if (rows[0]!.free && drives && sendsHeartbeats) await this.shards.heartbeat()
+    if (!rows[0]!.free) return
+    if (this.wakeups !== undefined) this.wakeups.tell('shards')
+    else if (drives && sendsHeartbeats) await this.shards.heartbeat()
   }
 }
 
 export interface EngineOptions {
   /** Sessions as dot_executor; the engine itself uses up to eight of them. */
   readonly pool: Pool
-  /** A direct connection, for notifications. Without it messages and commands are found by polling alone. */
+  /**
+   * A direct connection for wake-ups, one session for everything of this process that names the same. Without it messages and
+   * commands are found by polling alone.
+   */
   readonly listenUrl?: string
   /** Steps that call a handler which is not among them are run by engines that have it, and wait while none has. */
   readonly tools: Tools
@@ -482,7 +619,7 @@ export interface EngineOptions {
   readonly runs?: boolean
   /** After this long without a heartbeat its shards go to others; default 6 s. */
   readonly leaseMs?: number
-  /** How often to poll without a notification; default 250. */
+  /** How often to poll without a wake-up; default 250 while wake-ups do not work, and as the process polls (wakeups.ts) while they do. */
   readonly pollMs?: number
   /** How long a step waits for a handler that no running process has before it fails; default: for ever. */
   readonly handlerGraceMs?: number
@@ -527,6 +664,12 @@ export interface EngineHooks {
   onShardTaken?(shard: number): void
   onShardLost?(shard: number): void
   onLeaseLost?(reason: string): void
+}
+
+/** As noetl.fn_shard_of. */
+function shardOf(execution: string): number {
+  const id = BigInt(execution)
+  return Number(((id >> 22n) ^ id) & 15n)
 }
 
 const EPOCH = Date.UTC(2024, 0, 1)

@@ -31,7 +31,8 @@ export function startOf({ execution_id, body }: InboxRow, version: number): Star
 interface InboxDeps {
   readonly pool: Pool
   readonly log: Logger
-  readonly pollMs: number
+  /** How long to wait without a wake-up; undefined: for as long as it takes. */
+  pollMs(): number | undefined
   lease(): EngineLease
   deliver(rows: readonly InboxRow[]): Promise<void>
   /** Executions whose rows are not read for now: however many, they do not hold up the others. */
@@ -42,6 +43,9 @@ const INBOX_BATCH = 2000
 /** Delivered and not consumed: no more are read until some are. */
 const MAX_UNCONSUMED = 6000
 const INBOX_RETRY_MS = 200
+const READ_AGAIN_MS = 250
+/** An engine without a lease has nothing to read. */
+const LEASE_WAIT_MS = 250
 
 export class Inbox {
   private readonly deps: InboxDeps
@@ -51,6 +55,7 @@ export class Inbox {
   private readonly loop: Promise<void>
   private stopping = false
   private isFull = false
+  private again: NodeJS.Timeout | undefined
   /** Shards lost while a read is under way: rows of them in its answer are not delivered. */
   private readonly lostMeanwhile = new Set<number>()
 
@@ -64,10 +69,20 @@ export class Inbox {
     this.wake.now()
   }
 
-  /** Consumed, or to be read again. */
+  /** Consumed. */
   forget(ids: readonly string[]): void {
     for (const id of ids) this.unconsumed.delete(id)
     if (this.isFull && this.unconsumed.size < MAX_UNCONSUMED / 2) this.wake.now()
+  }
+
+  /** Not consumed: read again in a moment. */
+  readAgain(ids: readonly string[]): void {
+    if (ids.length === 0) return
+    this.forget(ids)
+    this.again ??= setTimeout(() => {
+      this.again = undefined
+      this.wake.now()
+    }, READ_AGAIN_MS)
   }
 
   /** Another engine consumes its rows now; should the shard come back, all of them count as new. */
@@ -78,6 +93,7 @@ export class Inbox {
 
   async stop(): Promise<void> {
     this.stopping = true
+    clearTimeout(this.again)
     this.wake.now()
     await this.loop
   }
@@ -88,7 +104,7 @@ export class Inbox {
       try {
         this.isFull = this.unconsumed.size >= MAX_UNCONSUMED
         const more = !this.isFull && !lease.over && (await this.read(lease)) === INBOX_BATCH
-        if (!more && !this.stopping) await this.wake.wait(this.deps.pollMs)
+        if (!more && !this.stopping) await this.wake.wait(lease.over ? LEASE_WAIT_MS : this.deps.pollMs())
       } catch (error) {
         if (isFenced(error)) {
           lease.lose(LEASE_REFUSED)
@@ -118,14 +134,22 @@ export class Inbox {
 interface WaitPollerDeps {
   readonly pool: Pool
   readonly log: Logger
+  /** How long to wait while something waits for an event or an approval. */
   readonly pollMs: number
+  /** Whether this process does it now. */
+  leads(): boolean
+  /** Whether it is told of new waits and of times that have come: it needs no poll while nothing waits for an event. */
+  isTold(): boolean
   onWake(count: number): void
 }
 
 const WAITS_BATCH = 1000
 const WAITS_RETRY_MS = 1000
+const MAX_TIMER_MS = 3_600_000
+/** Milliseconds until waits are to be looked at: 0 while some wait for an event or an approval, null while nothing waits. */
+export const WAITS_DUE_SQL = 'noetl.fn_waits_due_in()'
 
-/** Ends waits whose time, event or decision has come, also of executions that other engines drive. One engine at a time does it. */
+/** Ends waits whose time, event or decision has come, also of executions that other engines drive. One process leads it. */
 export class WaitPoller {
   private readonly deps: WaitPollerDeps
   private readonly wake = new Wake()
@@ -137,6 +161,11 @@ export class WaitPoller {
     this.loop = this.wakeUntilStopped()
   }
 
+  /** There are new waits, a time has come, or this process leads now. */
+  now(): void {
+    this.wake.now()
+  }
+
   async stop(): Promise<void> {
     this.stopping = true
     this.wake.now()
@@ -145,19 +174,30 @@ export class WaitPoller {
 
   private async wakeUntilStopped(): Promise<void> {
     while (!this.stopping) {
+      if (!this.deps.leads()) {
+        await this.wake.wait(this.deps.isTold() ? undefined : this.deps.pollMs)
+        continue
+      }
       try {
-        const { rows } = await this.deps.pool.query<{ woken: number }>({
+        const { rows } = await this.deps.pool.query<{ woken: number; due_ms: number | null }>({
           name: 'stagedoor_waits_wake',
-          text: 'select noetl.fn_waits_wake($1) as woken',
+          text: `select w.woken, ${WAITS_DUE_SQL} as due_ms from noetl.fn_waits_wake($1) as w (woken)`,
           values: [WAITS_BATCH],
         })
-        const { woken } = rows[0]!
+        const { woken, due_ms } = rows[0]!
         if (woken > 0) this.deps.onWake(woken)
-        if (woken < WAITS_BATCH) await this.wake.wait(this.deps.pollMs * (0.8 + 0.4 * Math.random()))
+        if (woken < WAITS_BATCH && !this.stopping) await this.wake.wait(this.waitMs(due_ms))
       } catch (error) {
         this.deps.log.warn({ err: error }, 'polling the waits failed; will be retried')
         if (!this.stopping) await this.wake.wait(WAITS_RETRY_MS)
       }
     }
+  }
+
+  /** Events are polled for; times are known. */
+  private waitMs(dueMs: number | null): number | undefined {
+    const pollMs = this.deps.pollMs * (0.8 + 0.4 * Math.random())
+    if (dueMs === 0 || !this.deps.isTold()) return pollMs
+    return dueMs === null ? undefined : Math.min(dueMs, MAX_TIMER_MS)
   }
 }

@@ -55,8 +55,8 @@ interface ShardRow extends pg.QueryResultRow {
 
 export class Shards implements EngineLease {
   readonly engine: string
-  /** Part of every id that this engine makes. */
-  readonly node: number
+  /** Part of every id that this engine makes. Null: it only runs commands, and makes none. */
+  readonly node: number | null
   private readonly deps: ShardsDeps
   private readonly keeper: LeaseKeeper<readonly ShardRow[]>
   /** The epoch of each shard that this engine owns. */
@@ -70,14 +70,14 @@ export class Shards implements EngineLease {
     const sentAt = instant()
     const { name, drives, runs, handlers, leaseMs } = deps.terms
     // On the heartbeat's session, which gives up on a server that is silent: a registration without end would be a dead engine.
-    const [row] = await deps.connection.query<{ engine_id: string; node_number: number }>(
+    const [row] = await deps.connection.query<{ engine_id: string; node_number: number | null }>(
       `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
       [name, drives, runs, leaseMs, handlers],
     )
     return new Shards(row!.engine_id, row!.node_number, deps, sentAt)
   }
 
-  private constructor(engine: string, node: number, deps: ShardsDeps, sentAt: Instant) {
+  private constructor(engine: string, node: number | null, deps: ShardsDeps, sentAt: Instant) {
     this.engine = engine
     this.node = node
     this.deps = deps

@@ -30,17 +30,19 @@ interface CommandWorkerDeps {
   readonly tools: Tools
   readonly results: ResultStore
   readonly concurrency: number
-  readonly pollMs: number
+  /** How long to wait without a wake-up; undefined: for as long as it takes. */
+  pollMs(): number | undefined
   readonly log: Logger
   lease(): EngineLease
-  /** Ends were written: those of our own shards are in the inbox now. */
-  onEndsWritten(): void
+  /** Ends were written: they are in the inboxes of these shards. */
+  onEndsWritten(shards: ReadonlySet<number>): void
   onCommandEnd?(step: string, outcome: CommandOutcome['status'], ms: number): void
 }
 
 interface ClaimedCommand extends pg.QueryResultRow {
   readonly command_id: string
   readonly execution_id: string
+  readonly shard_id: number
   readonly catalog_id: string
   /** Of an item; a step has a scope instead. */
   readonly loop_id: string | null
@@ -63,7 +65,7 @@ interface CommandInputs {
 }
 
 const COMMAND_COLUMNS =
-  'command_id, execution_id, catalog_id, loop_id, node_name, item_index, item, item is not null as has_item, scope, attempt, lease_epoch'
+  'command_id, execution_id, shard_id, catalog_id, loop_id, node_name, item_index, item, item is not null as has_item, scope, attempt, lease_epoch'
 const CLAIM_RETRY_MS = 200
 const LEASE_LOST_REASON = new Error('the lease of its engine has passed')
 const UNWANTED_REASON = new Error('its loop or its execution has ended')
@@ -82,6 +84,7 @@ export class CommandWorker {
   private readonly running = new InFlight()
   private readonly unanswered = new UnansweredClaims()
   private stopping = false
+  private waits = false
 
   constructor(deps: CommandWorkerDeps) {
     this.deps = deps
@@ -94,10 +97,15 @@ export class CommandWorker {
         // Under a later lease the same command may be ours again.
         const { engine } = deps.lease()
         for (const end of ends) if (end.engine === engine) this.tracked.delete(end.command_id)
-        deps.onEndsWritten()
+        deps.onEndsWritten(new Set(ends.map((end) => end.shard_id)))
       },
     })
     this.loop = this.claimUntilStopped()
+  }
+
+  /** It has room and found no command. */
+  get isWaiting(): boolean {
+    return this.waits
   }
 
   /** Ids of the commands that run. */
@@ -164,14 +172,14 @@ export class CommandWorker {
     while (!this.stopping) {
       const lease = this.deps.lease()
       if (lease.over) {
-        await this.wake.wait(this.deps.pollMs)
+        await this.wake.wait(CLAIM_RETRY_MS)
         continue
       }
       try {
         await this.unanswered.check(() => this.adoptUntrackedCommands(lease))
         const limit = this.size.next(this.running.size, this.waiting.length)
         const isShort = limit === 0 || (await this.claim(lease, limit)) < limit
-        if (isShort && !this.stopping) await this.wake.wait(limit === 0 ? undefined : this.deps.pollMs)
+        if (isShort && !this.stopping) await this.waitForCommands(limit === 0)
       } catch (error) {
         if (isFenced(error)) {
           lease.lose(LEASE_REFUSED)
@@ -182,6 +190,12 @@ export class CommandWorker {
         await this.wake.wait(CLAIM_RETRY_MS * (0.5 + Math.random()))
       }
     }
+  }
+
+  private async waitForCommands(isFull: boolean): Promise<void> {
+    this.waits = !isFull
+    await this.wake.wait(isFull ? undefined : this.deps.pollMs())
+    this.waits = false
   }
 
   private async claim(lease: EngineLease, limit: number): Promise<number> {
@@ -235,8 +249,8 @@ export class CommandWorker {
     this.size.took(ms)
     if (!controller.signal.aborted && this.tracked.get(command.command_id) === controller) {
       this.deps.onCommandEnd?.(command.node_name, outcome.status, ms)
-      const { command_id, lease_epoch } = command
-      this.ends.add({ engine, command_id, lease_epoch, outcome, ms: Math.round(ms) })
+      const { command_id, shard_id, lease_epoch } = command
+      this.ends.add({ engine, command_id, shard_id, lease_epoch, outcome, ms: Math.round(ms) })
     }
     this.running.end()
     this.begin()
@@ -399,6 +413,7 @@ export class LoopScopes {
 interface CommandEnd {
   readonly engine: string
   readonly command_id: string
+  readonly shard_id: number
   readonly lease_epoch: number
   readonly outcome: CommandOutcome
   /** How long it ran. */

@@ -56,12 +56,17 @@ export function createPool(url: string, options: ConnectionOptions = {}): Pool {
   )
 }
 
-/** A pool like `pool` with `max` sessions that stay open, for work that must not wait for the sessions of `pool`. */
+/** A pool like `pool` with `max` sessions, for work that must not wait for the sessions of `pool`. Those that nobody uses are closed. */
 export function reserveSessions(pool: Pool, max: number): Pool {
   const [naming, history] = pool instanceof NamedPool ? [pool.naming, pool.history] : [{}, new PoolHistory()]
   // The driver hides the password from loops over the options.
   const { password } = pool.options
-  const config = { ...pool.options, ...(password !== undefined && { password }), max, idleTimeoutMillis: 0 }
+  const config = {
+    ...pool.options,
+    ...(password !== undefined && { password }),
+    max,
+    idleTimeoutMillis: IDLE_MS,
+  }
   return new NamedPool(config, naming, history)
 }
 
@@ -181,12 +186,19 @@ function settings(url: string, options: ConnectionOptions): pg.ClientConfig {
 export class DedicatedConnection {
   private readonly pool: Pool
   private readonly timeoutMs: number
+  private readonly idleMs: number | undefined
   private client: Promise<pg.PoolClient> | undefined
+  private inUse = 0
+  private idleTimer: NodeJS.Timeout | undefined
 
-  /** A statement without an answer after `timeoutMs` fails and closes the session. */
-  constructor(pool: Pool, timeoutMs: number) {
+  /**
+   * A statement without an answer after `timeoutMs` fails and closes the session. With `idleMs` it goes back to the pool when it was
+   * not used for so long, and the next statement takes another.
+   */
+  constructor(pool: Pool, timeoutMs: number, { idleMs }: { readonly idleMs?: number } = {}) {
     this.pool = pool
     this.timeoutMs = timeoutMs
+    this.idleMs = idleMs
   }
 
   /** Opens the session if there is none, and says which one the next statement uses: another object, another session. */
@@ -198,6 +210,20 @@ export class DedicatedConnection {
   async query<Row extends pg.QueryResultRow>(
     text: string,
     values: unknown[] = [],
+    name?: string,
+  ): Promise<Row[]> {
+    this.inUse++
+    try {
+      return await this.send(text, values, name)
+    } finally {
+      this.inUse--
+      this.releaseWhenIdle()
+    }
+  }
+
+  private async send<Row extends pg.QueryResultRow>(
+    text: string,
+    values: unknown[],
     name?: string,
   ): Promise<Row[]> {
     const client = await this.session()
@@ -214,6 +240,15 @@ export class DedicatedConnection {
       }
       throw error
     }
+  }
+
+  private releaseWhenIdle(): void {
+    if (this.idleMs === undefined) return
+    clearTimeout(this.idleTimer)
+    this.idleTimer = setTimeout(() => {
+      if (this.inUse === 0) void this.release()
+    }, this.idleMs)
+    this.idleTimer.unref()
   }
 
   private async session(): Promise<pg.PoolClient> {
@@ -235,6 +270,7 @@ export class DedicatedConnection {
   }
 
   async release(): Promise<void> {
+    clearTimeout(this.idleTimer)
     const held = this.client
     this.client = undefined
     await held?.then((client) => client.release()).catch(() => {})

@@ -233,17 +233,15 @@ it('an owner that releases its shard while the step ends elsewhere waits for nob
   expect(await told()).toHaveLength(30)
 })
 
-it('notifies which handlers due commands need, so that other engines stay idle', async () => {
+it('an end notifies nobody: its caller wakes the owner after the commit', async () => {
   const listener = await db.session()
-  const calls: unknown[] = []
-  listener.on('notification', ({ payload }) => calls.push(payload === '' ? '' : JSON.parse(payload!)))
-  await listener.query('listen stagedoor_command')
-  await put(5, { needs: ['a', 'b'] })
-  await put(2, { needs: ['a'], process_after: '2100-01-01T00:00:00Z' })
-  await put(1)
-  await put(1, { needs: Array.from({ length: 2000 }, (_, n) => `handler_${n}`) })
+  const calls: string[] = []
+  listener.on('notification', ({ payload }) => calls.push(payload ?? ''))
+  await listener.query('listen stagedoor')
+  await put(2)
+  await end((await claim(2)).map((command) => outcome(command)))
   await listener.query('select')
-  expect(calls).toEqual([[['a', 'b']], '', ''])
+  expect(calls).toEqual([])
 })
 
 it('engines that claim at once get every command exactly once', async () => {

@@ -6,7 +6,7 @@ import type { TestDatabase } from '../../support/database.ts'
 
 export interface Engine {
   readonly id: string
-  readonly node: number
+  readonly node: number | null
   shards: number[]
   epochs: string[]
 }
@@ -41,7 +41,7 @@ export function engineDriver(db: TestDatabase): EngineDriver {
       return Object.values(row ?? {})[0] as T
     },
     async register({ drives = true, runs = true, handlers = [] } = {}) {
-      const [row] = await driver.rows<{ engine_id: string; node_number: number }>(
+      const [row] = await driver.rows<{ engine_id: string; node_number: number | null }>(
         `select * from noetl.fn_engine_register('test', $1, $2, '1 minute', $3)`,
         [drives, runs, handlers],
       )

@@ -91,12 +91,14 @@ it('what commits late is read though rows with higher ids are gone already', asy
   expect((await read(engine)).map((row) => row.execution_id)).toEqual([early])
 })
 
-it('wakes the owner with the shards that have something new', async () => {
+it('a start wakes the owner of its shard; messages of a flush do not, because its caller does after the commit', async () => {
   const listener = await db.session('stagedoor_worker')
   const calls: string[] = []
   listener.on('notification', ({ payload }) => calls.push(payload ?? ''))
-  await listener.query('listen stagedoor_inbox')
-  const [id] = await tell(1)
+  await listener.query('listen stagedoor')
+  await tell(1)
+  const id = await engines.newId()
+  await db.owner(`select noetl.fn_execution_inbox_put($1, 'start', '{}')`, [id])
   await listener.query('select')
-  expect(calls).toEqual([String(await engines.one('select noetl.fn_shard_of($1)', [id]))])
+  expect(calls).toEqual([`inbox ${await engines.one('select noetl.fn_shard_of($1)', [id])}`])
 })

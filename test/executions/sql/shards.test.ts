@@ -19,6 +19,12 @@ it('gives every engine a node number of its own, which goes into its ids', async
   for (const { node } of registered) expect(node).toBeGreaterThan(0)
 })
 
+it('gives none to an engine that only runs commands: they limit the engines that drive', async () => {
+  const runners = await Promise.all(Array.from({ length: 5 }, () => engines.register({ drives: false })))
+  expect(runners.map((engine) => engine.node)).toEqual([null, null, null, null, null])
+  expect((await engines.register({ runs: false })).node).toBeGreaterThan(0)
+})
+
 it('refuses an engine that does nothing, and a lease that is too short', async () => {
   expect(await sqlstateOf(engines.register({ drives: false, runs: false }))).toBe('SD001')
   expect(await sqlstateOf(engines.rows(`select noetl.fn_engine_register('x', true, true, '10 ms')`))).toBe(

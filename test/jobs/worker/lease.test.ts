@@ -212,7 +212,8 @@ describe('a claim whose answer was lost', () => {
     await other.query('begin')
     await other.query('select from iu_core.job_worker where worker_id = $1 for update', [worker.id])
     await until('its next claim was cut off', async () => {
-      const { rowCount } = await other.query(
+      // On another session: within one transaction pg_stat_activity stays as it was at the first look.
+      const { rowCount } = await db.pool('postgres').query(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and application_name like '%unanswered' and query like '%fn_job_claim%' and wait_event_type = 'Lock'`,
       )
@@ -312,6 +313,7 @@ it('a worker that is idle again is recorded as idle, however late its earlier re
     onLost: () => {},
     onCancel: () => {},
     onWritten: () => {},
+    onDelayed: () => {},
   })
   await lease.markIdle()
   lease.markBusy()

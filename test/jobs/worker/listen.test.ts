@@ -1,4 +1,6 @@
+import pino from 'pino'
 import { expect, it } from 'vitest'
+import { openWakeups } from '../../../src/runtime/wakeups.ts'
 import { useDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 import { gate, useJobs } from './support.ts'
@@ -59,4 +61,72 @@ it('without a connection for notices works by polling alone', async () => {
   const [id] = await jobs.enqueue({ job_kind: 'polled' })
   await jobs.reached('completed', [id!])
   expect(await idle()).toBe(0)
+})
+
+it('loses nothing when half of all wake-ups get lost: the poll of the process finds it', async () => {
+  const handle = openWakeups(db.url('stagedoor_worker'), pino({ level: 'silent' }))
+  handle.injectLoss(0.5)
+  try {
+    await jobs.start({ unheard: async () => {} })
+    const ids: string[] = []
+    for (let n = 0; n < 8; n++) {
+      await until('it waits', async () => (await idle()) === 1)
+      const [id] = await jobs.enqueue({ job_kind: 'unheard' })
+      await jobs.reached('completed', [id!])
+      ids.push(id!)
+    }
+    expect(new Set(ids).size).toBe(8)
+  } finally {
+    await handle.close()
+  }
+})
+
+it('begins a job that is due soon when it is due, without an own poll', async () => {
+  await jobs.start({ soon: async () => {} })
+  await until('it waits', async () => (await idle()) === 1)
+  const [id] = await jobs.enqueue({ job_kind: 'soon', process_after: new Date(Date.now() + 1500) })
+  await jobs.reached('completed', [id!])
+})
+
+it('tries a job again when its backoff is over, though nobody wakes it', async () => {
+  let runs = 0
+  await db.owner(
+    `select iu_core.fn_job_kind_set('again', '{"backoff": "300 milliseconds", "max_attempts": 3}')`,
+  )
+  await jobs.start({
+    again: async () => {
+      runs += 1
+      if (runs < 3) throw new Error('not yet')
+    },
+  })
+  const [id] = await jobs.enqueue({ job_kind: 'again' })
+  await jobs.reached('completed', [id!])
+  expect(runs).toBe(3)
+})
+
+it('an idle worker sends nothing but its heartbeats and the poll of the process', async () => {
+  const pool = jobs.pool('quiet')
+  await jobs.start({ quiet: async () => {} }, { pool })
+  await until('it waits', async () => (await idle()) === 1)
+  const claims = async (): Promise<string> => {
+    const { rows } = await db.pool('postgres').query<{ at: string }>(
+      `select coalesce(max(state_change)::text, '') as at from pg_stat_activity
+          where datname = $1 and application_name like '%quiet' and query like '%fn_job_claim(%'`,
+      [db.name],
+    )
+    return rows[0]!.at
+  }
+  const renewed = async (): Promise<void> => {
+    const leasedUntil = async (): Promise<number> =>
+      (
+        await db.owner<{ until: Date }>('select max(leased_until) as until from iu_core.job_worker')
+      )[0]!.until.getTime()
+    const before = await leasedUntil()
+    await until('two heartbeats', async () => (await leasedUntil()) > before + 3000)
+  }
+  // It looks twice after its start.
+  await renewed()
+  const before = await claims()
+  await renewed()
+  expect(['', before]).toContain(await claims())
 })
