@@ -208,32 +208,57 @@ as $$
     else (select r.approval_required from iu_core.iu_staging_record r where r.staging_record_id = p_subject_id) end, true)
 $$;
 
--- Everybody who approved what a change stands at, with the time: [{"reviewer", "at"}], the first one first. Of an upload, a record or a cut by
--- its id; the review package of a plan answers for its upload. For whoever sees the change.
+-- Everybody who approved what changes stand at, with the time: [{"reviewer", "at"}], the first one first. Of uploads, records or cuts by their
+-- ids; the review package of a plan answers for its upload. For whoever sees the changes. For a list, once for all of it: each call reads
+-- which uploads the caller may see.
+create or replace function iu_core.fn_change_approvers_of(p_subject_ids uuid[]) returns table (subject_id uuid, approvers jsonb)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  with package as materialized (
+    select b.staging_record_id, b.upload_id
+      from iu_core.ingest_submission b
+      left join iu_core.ingest_plan p on p.upload_id = b.upload_id
+      left join iu_core.ingest_promotion m on m.upload_id = b.upload_id
+     where b.staging_record_id = any (p_subject_ids) and b.staging_record_id in (p.review_record_id, m.review_record_id)
+  ), asked as materialized (
+    select i.given, coalesce(b.upload_id, i.given) as subject_id
+      from (select distinct given from unnest(p_subject_ids) as x (given)) i left join package b on b.staging_record_id = i.given
+  ), reviewed as materialized (
+    select c.subject_id, jsonb_agg(jsonb_build_object('reviewer', r.reviewer, 'at', r.at) order by r.at, r.review_id) as approvers
+      from iu_core.change c join iu_core.change_review r on r.change_id = c.change_id
+     where c.subject_id = any (array(select a.subject_id from asked a)) and r.verdict = 'approve' and r.dismissed_at is null and r.stands_for = c.digest
+     group by 1
+  ), earlier as materialized (
+    -- Approved before reviews were recorded, or as a plan that was replaced since.
+    select a.subject_id, m.approved_by, m.approved_at, coalesce(p.review_record_id, a.subject_id) as staging_record_id
+      from (select distinct x.subject_id from asked x where x.subject_id not in (select r.subject_id from reviewed r)) a
+      left join iu_core.ingest_plan p on p.upload_id = a.subject_id
+      left join iu_core.ingest_promotion m on m.upload_id = a.subject_id
+  ), recorded as materialized (
+    select k.staging_record_id, k.approved_by, k.approved_at from iu_core.iu_staging_record k
+     where k.staging_record_id = any (array(select e.staging_record_id from earlier e)) and k.approved_by is not null
+  )
+  select a.given,
+         case when r.subject_id is not null then r.approvers
+              when e.approved_by is not null then jsonb_build_array(jsonb_build_object('reviewer', e.approved_by, 'at', e.approved_at))
+              when k.approved_by is not null then jsonb_build_array(jsonb_build_object('reviewer', k.approved_by, 'at', k.approved_at))
+              else '[]' end
+    from asked a
+    left join reviewed r on r.subject_id = a.subject_id
+    left join earlier e on e.subject_id = a.subject_id
+    left join recorded k on k.staging_record_id = e.staging_record_id
+$$;
+
+-- fn_change_approvers_of for one.
 create or replace function iu_core.fn_change_approvers(p_subject_id uuid) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(
-           (select jsonb_agg(jsonb_build_object('reviewer', r.reviewer, 'at', r.at) order by r.at, r.review_id)
-              from iu_core.change c join iu_core.change_review r on r.change_id = c.change_id
-             where c.subject_id = s.subject_id and r.verdict = 'approve' and r.dismissed_at is null and r.stands_for = c.digest),
-           -- Approved before reviews were recorded, or as a plan that was replaced since.
-           (select jsonb_build_array(jsonb_build_object('reviewer', m.approved_by, 'at', m.approved_at))
-              from iu_core.ingest_promotion m where m.upload_id = s.subject_id and m.approved_by is not null),
-           (select jsonb_build_array(jsonb_build_object('reviewer', k.approved_by, 'at', k.approved_at))
-              from iu_core.iu_staging_record k
-             where k.approved_by is not null
-               and k.staging_record_id = coalesce((select p.review_record_id from iu_core.ingest_plan p where p.upload_id = s.subject_id), s.subject_id)),
-           '[]')
-    from (select coalesce((
-            select b.upload_id from iu_core.ingest_submission b
-              left join iu_core.ingest_plan p on p.upload_id = b.upload_id
-              left join iu_core.ingest_promotion m on m.upload_id = b.upload_id
-             where b.staging_record_id = p_subject_id and p_subject_id in (p.review_record_id, m.review_record_id)), p_subject_id)) as s (subject_id)
+  select coalesce((select a.approvers from iu_core.fn_change_approvers_of(array[p_subject_id]) a), '[]')
 $$;
 
-grant execute on function iu_core.fn_change_approvers(uuid) to
+grant execute on function iu_core.fn_change_approvers_of(uuid[]), iu_core.fn_change_approvers(uuid) to
   service_role, dot_executor, directus, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- The role of a member that has the right to review; NULL: no member, or no such right. Internal.

@@ -50,7 +50,7 @@ export async function listChanges(db: Queryable, filter: ChangeFilter): Promise<
   const { rows } = await db.query<ChangeSummary>(
     // Once for the page, see listUploads.
     `with page as materialized (
-     select ${columnsOf(ChangeSummary, { as: { outdated: 'null::text' } })} from iu_core.v_change
+     select ${columnsOf(ChangeSummary, { as: { outdated: 'null::text', approvers: 'null::jsonb' } })} from iu_core.v_change
       where ($1::uuid is null or workspace_id = $1) and ($2::text[] is null or status = any ($2))
         and ($3::text is null or kind = $3)
         and ($4::text is null or author = case $4 when 'me' then iu_core.fn_actor() else $4 end)
@@ -61,9 +61,10 @@ export async function listChanges(db: Queryable, filter: ChangeFilter): Promise<
         and ($8::uuid is null or change_id < $8)
       order by change_id desc limit $9
      )
-     select ${columnsOf(ChangeSummary, { from: 'page', as: { outdated: 'o.outdated' } })}
+     select ${columnsOf(ChangeSummary, { from: 'page', as: { outdated: 'o.outdated', approvers: 'a.approvers' } })}
        from page left join iu_core.fn_ingest_outdated(array(select page.subject_id from page where page.kind = 'upload')) o
          on o.upload_id = page.subject_id
+       left join iu_core.fn_change_approvers_of(array(select page.subject_id from page)) a on a.subject_id = page.subject_id
       order by page.change_id desc`,
     [
       filter.workspaceId ?? null,

@@ -130,13 +130,15 @@ function rememberedRoutes(api: Routes): void {
     problems: [403, 404],
     handle: (request) => {
       const { header, field, value, read_options, author, ...where } = request.query
-      if (read_options !== undefined && (header ?? field ?? value) === undefined)
-        return forgetOptions(request, where, read_options, author)
+      const named = [header, field ?? value, read_options].filter((part) => part !== undefined).length
       const isValue = field !== undefined && value !== undefined
-      if ((header === undefined) === !isValue || (header !== undefined && (field ?? value) !== undefined)) {
-        const reason = 'name a header, or a field and a value of it, or read_options'
+      const isPart = (field ?? value) !== undefined && !isValue
+      if (named !== 1 || isPart || (author !== undefined && read_options === undefined)) {
+        const reason =
+          'name one of a header, a field and a value of it, or read_options; author goes with read_options'
         throw new StagedoorError('request_invalid', { reason })
       }
+      if (read_options !== undefined) return forgetOptions(request, where, read_options, author)
       const forget = isValue ? { field_values: { [field]: [value] } } : { headers: [header!] }
       return change(request, where, { forget })
     },

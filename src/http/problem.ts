@@ -47,6 +47,7 @@ const DETAILED: readonly ErrorCode[] = [
   'profile_core_key',
   'manifest_invalid',
   'repair_refused',
+  'plan_conflicts',
   'file_encoding_unknown',
 ]
 

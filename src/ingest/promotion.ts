@@ -6,7 +6,7 @@ import { columnsOf } from '../kernel/schema.ts'
 import { exactIntegers } from './plan.ts'
 import {
   type LedgerRow,
-  type LineageEntry,
+  LineageEntry,
   type PROMOTION_STATES,
   Promotion,
   PromotionSummary,
@@ -134,23 +134,29 @@ export interface PromotionFilter {
 /** Newest first, as far as the caller may see. */
 export async function listPromotions(db: Queryable, filter: PromotionFilter): Promise<PromotionSummary[]> {
   const { rows } = await db.query<PromotionSummary>(
-    `select ${SUMMARY_COLUMNS}
+    `with page as materialized (
+     select ${columnsOf(PromotionSummary, { from: 'm', as: { ...SUMMARY_COLUMNS, approvers: 'null::jsonb' } })}
        from iu_core.ingest_promotion m
        join iu_core.ingest_upload u on u.upload_id = m.upload_id
        left join iu_core.change c on c.subject_id = m.upload_id and c.kind = 'upload'
        cross join lateral (
          select case when m.undone_at is not null then 'undone'
-                     when m.undo_until > clock_timestamp() then 'undoable' else 'final' end as state,
-                iu_core.fn_change_approvers(m.upload_id) as approvers
+                     when m.undo_until > clock_timestamp() then 'undoable' else 'final' end as state
        ) s
       where ($1::uuid is null or u.workspace_id = $1) and ($2::text is null or u.dataset = $2)
         and ($3::text is null or s.state = $3)
         and ($4::text is null or case $4 when 'me' then iu_core.fn_actor() else $4 end
                                  in (u.uploaded_by, m.promoted_by, m.undone_by)
-             or s.approvers @> jsonb_build_array(jsonb_build_object('reviewer', case $4 when 'me' then iu_core.fn_actor() else $4 end)))
+             or m.upload_id in (
+               select a.subject_id from iu_core.fn_change_approvers_of(array(select x.upload_id from iu_core.ingest_promotion x)) a
+                where a.approvers @> jsonb_build_array(jsonb_build_object('reviewer', case $4 when 'me' then iu_core.fn_actor() else $4 end))))
         and ($5::uuid is null or (m.promoted_at, m.upload_id) < (select l.promoted_at, l.upload_id
                                                                    from iu_core.ingest_promotion l where l.upload_id = $5))
-      order by m.promoted_at desc, m.upload_id desc limit $6`,
+      order by m.promoted_at desc, m.upload_id desc limit $6
+     )
+     select ${columnsOf(PromotionSummary, { from: 'page', as: { approvers: 'a.approvers' } })}
+       from page left join iu_core.fn_change_approvers_of(array(select page.upload_id from page)) a on a.subject_id = page.upload_id
+      order by page.promoted_at desc, page.upload_id desc`,
     [
       filter.workspaceId ?? null,
       filter.dataset ?? null,
@@ -163,18 +169,14 @@ export async function listPromotions(db: Queryable, filter: PromotionFilter): Pr
   return rows
 }
 
-const SUMMARY_COLUMNS = columnsOf(PromotionSummary, {
-  from: 'm',
-  as: {
-    ...Object.fromEntries(
-      ['workspace_id', 'dataset', 'platform', 'file_name', 'uploaded_by'].map((name) => [name, `u.${name}`]),
-    ),
-    change: 'c.number',
-    title: 'coalesce(c.title, u.file_name)',
-    state: 's.state',
-    approvers: 's.approvers',
-  },
-})
+const SUMMARY_COLUMNS = {
+  ...Object.fromEntries(
+    ['workspace_id', 'dataset', 'platform', 'file_name', 'uploaded_by'].map((name) => [name, `u.${name}`]),
+  ),
+  change: 'c.number',
+  title: 'coalesce(c.title, u.file_name)',
+  state: 's.state',
+}
 
 /** For a production row: every promotion that wrote it, newest first. */
 export async function rowLineage(
@@ -184,7 +186,12 @@ export async function rowLineage(
   row: { id: string } | { key: Record<string, unknown> },
 ): Promise<LineageEntry[]> {
   const { rows } = await db.query<LineageEntry>(
-    'select *, iu_core.fn_change_approvers(upload_id) as approvers from iu_core.fn_ingest_lineage($1, $2, $3, $4)',
+    `with entry as materialized (
+       select * from iu_core.fn_ingest_lineage($1, $2, $3, $4) with ordinality
+     )
+     select ${columnsOf(LineageEntry, { from: 'entry', as: { approvers: 'a.approvers' } })}
+       from entry left join iu_core.fn_change_approvers_of(array(select entry.upload_id from entry)) a on a.subject_id = entry.upload_id
+      order by entry.ordinality`,
     [workspace, target, 'id' in row ? row.id : null, 'key' in row ? JSON.stringify(row.key) : null],
   )
   return rows

@@ -14,7 +14,7 @@ export { UPLOAD_STATUSES } from './shapes.ts'
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
 export type RunMode = (typeof RUN_MODES)[number]
 export type GateMode = (typeof GATE_MODES)[number]
-/** Known of one upload. Of a page it is asked once for all, since asked for each it takes as long as the page itself each time. */
+/** Known of one upload. Of a page it is asked once for all, as are its approvers: asked for each, it takes as long as the page itself each time. */
 const UPLOAD_COLUMNS = columnsOf(Upload, {
   as: {
     outdated: '(select o.outdated from iu_core.fn_ingest_outdated(array[v_ingest_upload.upload_id]) o)',
@@ -92,7 +92,7 @@ type UploadProblem = (typeof UPLOAD_PROBLEMS)[number]
 export async function listUploads(db: Queryable, filter: UploadFilter): Promise<Upload[]> {
   const { rows } = await db.query<Upload>(
     `with page as materialized (
-       select ${columnsOf(Upload, { as: { reading: 'null', outdated: 'null::text' } })} from iu_core.v_ingest_upload
+       select ${columnsOf(Upload, { as: { reading: 'null', outdated: 'null::text', approvers: 'null::jsonb' } })} from iu_core.v_ingest_upload
       where ($1::uuid is null or workspace_id = $1) and ($2::text[] is null or status = any ($2))
         and ($3::uuid is null or upload_id < $3) and (not $4 or review_status = 'pending')
         and case $5::text
@@ -106,9 +106,10 @@ export async function listUploads(db: Queryable, filter: UploadFilter): Promise<
               else true end
       order by upload_id desc limit $6
      )
-     select ${columnsOf(Upload, { from: 'page', as: { outdated: 'o.outdated' } })}
+     select ${columnsOf(Upload, { from: 'page', as: { outdated: 'o.outdated', approvers: 'a.approvers' } })}
        from page left join iu_core.fn_ingest_outdated(array(select page.upload_id from page where page.status = 'planned')) o
          on o.upload_id = page.upload_id
+       left join iu_core.fn_change_approvers_of(array(select page.upload_id from page)) a on a.subject_id = page.upload_id
       order by page.upload_id desc`,
     [
       filter.workspaceId ?? null,

@@ -166,6 +166,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_caller_role()',
     // Comments, and title, description, labels and reviewers of its own changes; only threads that it began are its to resolve.
     'iu_core.fn_change_approvers(uuid)',
+    'iu_core.fn_change_approvers_of(uuid[])',
     'iu_core.fn_change_comment(uuid,text,uuid,text,integer,text,text)',
     'iu_core.fn_change_comment_delete(uuid,text)',
     'iu_core.fn_change_comment_update(uuid,text,text)',

@@ -482,8 +482,8 @@ describe('an approval', () => {
     }
     const production = (sku: string, price: number) =>
       db.owner('update trial_prices set price = $2 where sku = $1', [sku, price])
-    const again = async (plan: Planned): Promise<Planned> => {
-      const next = await trial.planned(plan.upload_id)
+    const again = async (plan: Planned, onConflict?: 'use_mine'): Promise<Planned> => {
+      const next = await trial.planned(plan.upload_id, 'STRICT', 0.9, onConflict)
       await submit(next)
       return next
     }
@@ -514,7 +514,8 @@ describe('an approval', () => {
       await setPolicy(KEEP)
       const { plan, sku } = await approvedUpdates()
       await production(sku(1), 7)
-      const next = await again(plan)
+      expect(await sqlstateOf(again(plan))).toBe('SD614')
+      const next = await again(plan, 'use_mine')
       expect(await statusOf(next)).toBe('open')
       expect(await sqlstateOf(promote(next))).not.toBeUndefined()
       const since = { same: 2, different: 1, added: 0, in_production: 0, gone: 0 }
@@ -549,7 +550,8 @@ describe('an approval', () => {
       expect(await statusOf(kept)).toBe('approved')
       // A row that no reviewer saw: deleted in production, it would be inserted again.
       await db.owner('delete from trial_prices where sku = $1', [sku(1)])
-      const next = await again(kept)
+      expect(await sqlstateOf(again(kept))).toBe('SD614')
+      const next = await again(kept, 'use_mine')
       expect(next.totals.price).toEqual({ update: 2, insert: 1 })
       expect(await statusOf(next)).toBe('open')
       await expect(promote(next)).rejects.toThrow()

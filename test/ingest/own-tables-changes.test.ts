@@ -301,9 +301,13 @@ describe('between plan and promotion', () => {
     expect(error).toMatchObject({ code })
     expect(JSON.stringify((error as { details?: unknown }).details)).toMatch(said)
     expect(await written()).toEqual(before)
-    // Planned again, it is either refused for the same reason or right again.
+    // Planned again, it is refused for the same reason, or right again, or asks first, because the file would write over their row.
     const again = await trial.planned(plan.upload_id).catch(asStagedoorError)
-    expect(again).toMatchObject(code === 'dataset_invalid' ? { code } : { upload_id: plan.upload_id })
+    const isWritten = change.startsWith('insert')
+    const refused = code === 'dataset_invalid' ? code : isWritten ? 'plan_conflicts' : undefined
+    expect(again).toMatchObject(refused ? { code: refused } : { upload_id: plan.upload_id })
+    if (isWritten)
+      expect(await trial.planned(plan.upload_id, 'STRICT', 0.9, 'use_mine')).toMatchObject({ refusal: null })
   })
 })
 

@@ -142,3 +142,57 @@ it('a policy is set from a file and asks for a group; the risk of a plan is show
   expect((await cli('policy', 'remove', '--dataset', 'wares')).code).toBe(0)
   expect((await cli('group', 'remove', 'Finance', '--all')).code).toBe(0)
 })
+
+it('planning again asks whose values count where somebody changed the table since, and takes the answer as an option', async () => {
+  await ingest(file('f1.csv', ['F-1,Axe,1.00', 'F-2,Awl,2.00']))
+  const id = await ingest(file('f2.csv', ['F-1,Axe,5.00', 'F-2,Awl,6.00']), '--until', 'planned')
+  await db.owner(`update public.wares set price = 3 where sku = 'F-1'`)
+  const refused = await cli('upload', 'plan', id, '--again')
+  expect(refused.code).toBe(6)
+  const said = refused.stderr.replace(/\s+/g, ' ')
+  expect(said).toContain(
+    '1 value in 1 row changed since the last plan, and the file says otherwise: public.wares.price (1)',
+  )
+  expect(said).toContain(`stagedoor upload plan ${id} --on-conflict keep-theirs`)
+  const json = await cli('upload', 'plan', id, '--again', '--json')
+  expect(JSON.parse(json.stderr || json.stdout)).toMatchObject({
+    error: { code: 'plan_conflicts', details: { cells: 1 } },
+  })
+
+  const listed = (await cli('upload', 'conflicts', id)).stdout
+  expect(listed).toMatch(
+    /public\.wares {2}line 2 {2}F-1 {2}changed there\n {4}price: base 1 · theirs 3 · mine 5/,
+  )
+  const found = JSON.parse((await cli('upload', 'conflicts', id, '--json')).stdout)
+  expect(found).toMatchObject({ total: 1, cells: 1, items: [{ key: { sku: 'F-1' } }] })
+  expect(await cli('upload', 'plan', id, '--on-conflict', 'theirs')).toMatchObject({ code: 2 })
+  const other = await cli(
+    'upload',
+    'plan',
+    id,
+    '--on-conflict',
+    'use-mine',
+    '--conflicts-digest',
+    'f'.repeat(64),
+  )
+  expect(other.code).toBe(6)
+
+  const kept = await cli(
+    'upload',
+    'plan',
+    id,
+    '--on-conflict',
+    'keep-theirs',
+    '--conflicts-digest',
+    found.digest,
+    '--json',
+  )
+  expect(kept).toMatchObject({ code: 0 })
+  expect(JSON.parse(kept.stdout)).toMatchObject({
+    plan_totals: { ware: { update: 1, unchanged: 1 } },
+    conflict_answers: [{ answer: 'keep_theirs', cells: 1 }],
+  })
+  const mine = await cli('upload', 'plan', id, '--on-conflict', 'use-mine', '--json')
+  expect(JSON.parse(mine.stdout)).toMatchObject({ plan_totals: { ware: { update: 2 } } })
+  expect((await cli('upload', 'conflicts', id)).stdout).toContain('Planning it again takes nothing back.')
+})

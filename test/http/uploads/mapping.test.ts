@@ -106,8 +106,50 @@ describe('what is remembered', () => {
       call('DELETE', `/datasets/ads/mapping?platform=google&${query}`, 'operator')
     expect((await forget('header=Kosten')).body.headers).toEqual({ Rest: null })
     expect((await forget('field=ad_status&value=an')).body.field_values).toEqual({})
-    for (const query of ['', 'field=status', 'header=a&field=b', 'header=a&value=b'])
-      expect((await forget(query)).status).toBe(400)
+    const shape = 'a'.repeat(64)
+    for (const query of [
+      ...['', 'field=status', 'value=b', 'header=a&field=b', 'header=a&value=b', 'header=a&field=b&value=c'],
+      ...['header=a&read_options=all', `field=b&value=c&read_options=${shape}`, 'field=b&read_options=all'],
+      ...['read_options=some', 'header=Rest&author=somebody'],
+    ])
+      expect([query, (await forget(query)).status]).toEqual([query, 400])
+    expect((await mapping()).body.headers).toEqual({ Rest: null })
+  })
+
+  it('of options of files is forgotten by shape or all at once, by whoever chose them or may operate', async () => {
+    const spent = (name: string) =>
+      `Campaign name;Day;Impressions;Amount spent (AUD)\n${name};03/04/2026;10;1,50\n`
+    const remember = { remember_options: 'true', dates: 'dmy' }
+    const optionsOf = async (as: Person) =>
+      (await call('GET', '/datasets/ads/mapping?platform=meta', as)).body.read_options as {
+        shape: string
+        author: string
+      }[]
+    const forget = (query: string, as: Person) =>
+      call('DELETE', `/datasets/ads/mapping?platform=meta&${query}`, as)
+    for (const as of ['operator', 'agent'] as const)
+      await uploads.upload(spent(`Options of ${as}`), as, remember)
+    await uploads.upload(spent('Other columns').replace('Impressions', 'Link clicks'), 'operator', remember)
+
+    const { operator, agent } = uploads.ads
+    const own = (await optionsOf('operator')).filter(({ author }) => author === operator.userId)
+    expect(own).toHaveLength(2)
+    // An agent may not forget what others chose.
+    expect(await forget(`read_options=all&author=${operator.userId}`, 'agent')).toMatchObject({ status: 403 })
+    expect((await forget('read_options=all', 'viewer')).status).toBe(403)
+    expect((await forget('read_options=all', 'reader')).status).toBe(403)
+    const { status, body } = await forget(`read_options=${own[0]!.shape}`, 'operator')
+    expect(status).toBe(200)
+    const left = (who: string) =>
+      body.read_options
+        .filter((one: { author: string }) => one.author === who)
+        .map((one: { shape: string }) => one.shape)
+    expect(left(operator.userId)).toEqual([own[1]!.shape])
+    expect(left(agent.userId)).toHaveLength(1)
+    await forget('read_options=all', 'operator')
+    expect((await optionsOf('operator')).map(({ author }) => author)).toEqual([agent.userId])
+    await forget(`read_options=all&author=${agent.userId}`, 'operator')
+    expect(await optionsOf('operator')).toEqual([])
   })
 
   it.each<[Person, number]>([
