@@ -146,7 +146,7 @@ describe('the console', () => {
     await expectText(roomOf('Changes'), /A second person reviews it/)
     await expectText(roomOf('Playbooks'), /Register one/)
     await expectText(roomOf('Jobs'), /Your role does not see this room/)
-    await expectText('#needs', /Nothing needs your attention\./)
+    await expectText('#needs', /Nothing else is open\./)
   })
 
   test('the review list says how much is lost of how much, and nothing of lines that sum up others', async () => {
@@ -570,7 +570,7 @@ describe('the console for everyone', () => {
     })
     await signInWith(GOOD_TOKEN)
     await expectText('.flow', /loading…/)
-    await expectText('#needs', /Nothing needs your attention/)
+    await expectText('#needs', /Nothing else is open/)
     const before = await placeOf('.flow')
     answer()
     await expectText('#events', /Gate changed/)
