@@ -330,6 +330,24 @@ describe('the console', () => {
     expect(await seen('#needs')).not.toMatch(/mine\.csv|dry\.csv/)
   })
 
+  test('an outdated plan asks to plan again, its author too, in one line', async () => {
+    server.state.uploads = [
+      upload(1, 'mine.csv', { uploaded_by: 'operator@localhost', outdated: 'outdated' }),
+    ]
+    const promotions = server.state.rooms.find(({ room }) => room === 'promotions')!
+    promotions.trouble = [{ what: 'stale_plans', count: 1, words: 'outdated plan' }]
+    await openSignedIn()
+    await expectText('#needs', /plan again\s*mine\.csv\s*Production changed since the plan\./)
+    expect(await seen('#needs')).not.toMatch(/1 outdated plan|waits for another person/)
+  })
+
+  test('a file whose own totals disagree with its lines is not without problems', async () => {
+    server.state.uploads = [upload(1, 'week.csv', { own_totals: { disagree: 1 } })]
+    await openSignedIn()
+    await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
+    await expectText('.upload-table', /week\.csv[\s\S]*totals disagree/)
+  })
+
   test('what waits for approval is found behind any number of newer uploads', async () => {
     const staged = { status: 'staged', review_status: null, plan_totals: null }
     server.state.uploads = [
