@@ -104,7 +104,7 @@ describe('a plan that production has overtaken', () => {
     const checks = reviewer.getByRole('region', { name: 'Checks' })
     // What passed is folded.
     await checks.getByText(/^\d+ checks passed$/).click()
-    expect(await seen(checks)).toMatch(/Lookups in other tables\s*passed\s*[\d.]+ m?s[\s\S]*Planned in \d+/)
+    expect(await seen(checks)).toMatch(/Lookups in other tables [\d.]+ m?s\s*passed[\s\S]*Planned in \d+/)
     await approve(id, 'Approve and promote')
 
     const operator = await real.signIn('operator')

@@ -205,6 +205,8 @@ export function upload(id: number, name: string, changes: Record<string, unknown
     file_name: name,
     status: 'planned',
     review_status: 'pending',
+    own_totals: null,
+    outdated: null,
     run_mode: 'SAFE_PROD',
     uploaded_by: 'ada@localhost',
     client_id: 'c1',

@@ -28,6 +28,8 @@ it('a review, a mention, an answer and an outcome reach those whom they concern'
   await operator.getByRole('dialog').getByRole('checkbox', { name: 'Reviewer' }).check()
   await operator.getByRole('dialog').getByRole('button', { name: 'Ask' }).click()
   await line(reviewer, 'asks for your review').waitFor()
+  // What is asked by name is not open work for anybody a second time.
+  await expect.poll(() => seen(reviewer.locator('#needs'))).not.toContain('week-45.csv')
   await operator.getByLabel('Comment').fill('@Reviewer <b>look</b> at Ad 1')
   await operator.getByRole('button', { name: 'Comment', exact: true }).click()
   await line(reviewer, 'mentioned you: @Reviewer <b>look</b> at Ad 1').waitFor()

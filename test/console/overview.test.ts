@@ -146,7 +146,7 @@ describe('the console', () => {
     await expectText(roomOf('Changes'), /A second person reviews it/)
     await expectText(roomOf('Playbooks'), /Register one/)
     await expectText(roomOf('Jobs'), /Your role does not see this room/)
-    await expectText('#needs', /Nothing needs your attention\./)
+    await expectText('#needs', /Nothing else is open\./)
   })
 
   test('the review list says how much is lost of how much, and nothing of lines that sum up others', async () => {
@@ -328,6 +328,24 @@ describe('the console', () => {
       .waitFor()
     await expectText('#needs', /theirs\.csv[\s\S]*1 change of yours waits for another person/)
     expect(await seen('#needs')).not.toMatch(/mine\.csv|dry\.csv/)
+  })
+
+  test('an outdated plan asks to plan again, its author too, in one line', async () => {
+    server.state.uploads = [
+      upload(1, 'mine.csv', { uploaded_by: 'operator@localhost', outdated: 'outdated' }),
+    ]
+    const promotions = server.state.rooms.find(({ room }) => room === 'promotions')!
+    promotions.trouble = [{ what: 'stale_plans', count: 1, words: 'outdated plan' }]
+    await openSignedIn()
+    await expectText('#needs', /plan again\s*mine\.csv\s*Production changed since the plan\./)
+    expect(await seen('#needs')).not.toMatch(/1 outdated plan|waits for another person/)
+  })
+
+  test('a file whose own totals disagree with its lines is not without problems', async () => {
+    server.state.uploads = [upload(1, 'week.csv', { own_totals: { disagree: 1 } })]
+    await openSignedIn()
+    await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
+    await expectText('.upload-table', /week\.csv[\s\S]*totals disagree/)
   })
 
   test('what waits for approval is found behind any number of newer uploads', async () => {
@@ -570,7 +588,7 @@ describe('the console for everyone', () => {
     })
     await signInWith(GOOD_TOKEN)
     await expectText('.flow', /loading…/)
-    await expectText('#needs', /Nothing needs your attention/)
+    await expectText('#needs', /Nothing else is open/)
     const before = await placeOf('.flow')
     answer()
     await expectText('#events', /Gate changed/)

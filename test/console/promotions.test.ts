@@ -68,7 +68,7 @@ test('a promotion leads to its rows, a row to its promotions, and an undo says w
   const writers = page.locator('.row-origin li')
   await expect.poll(() => writers.count()).toBe(2)
   expect(await seen(writers.nth(0))).toMatch(
-    /changed by line 2 of meta-week-45-corrected\.csv, uploaded by Operator, approved by you, promoted by Operator [\s\S]*spend 88[\s\S]*→ 99\.50/,
+    /changed by line 2 of meta-week-45-corrected\.csv, uploaded by Operator, approved by you [^,]+, promoted by Operator [\s\S]*spend 88[\s\S]*→ 99\.50/,
   )
   expect(await seen(writers.nth(1))).toMatch(/new by line 2 of meta-week-45\.csv[\s\S]*spend 88/)
 

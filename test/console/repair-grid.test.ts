@@ -149,7 +149,6 @@ describe('the repair grid', () => {
     })
     const encoding = page.getByRole('group', { name: 'Encoding' })
     await encoding.getByText('Café').first().waitFor()
-    real.forgive(/status of 4\d\d/)
     await encoding.getByRole('radio').first().check()
     const dates = page.getByRole('group', { name: 'Order of dates' })
     await dates.getByText('03/04/2026 is 3 April 2026').waitFor()
@@ -161,6 +160,8 @@ describe('the repair grid', () => {
     expect(await fits(page)).toBe(true)
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     await page.waitForURL(/\/uploads\/[0-9a-f-]{36}/)
+    // Without an encoding the file cannot be read; on a busy machine that answer comes after the question about it.
+    real.forgive(/status of 4\d\d/)
 
     const reviewer = await real.signIn('reviewer')
     await reviewer.goto(page.url())

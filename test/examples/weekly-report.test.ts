@@ -69,6 +69,7 @@ it('an export waits with three invalid lines', async () => {
     line_count: 29,
     valid_count: 25,
     invalid_count: 3,
+    own_totals: { disagree: 1 },
   })
   expect(status).toBe('draft')
 })
@@ -78,6 +79,11 @@ it('a plan waits for approval, with a title, a reason, a reviewer, and comments 
   const reviewer = (await ask('/me')).actor
   expect(found).toMatchObject({ status: 'open', labels: ['google', 'week 45'], open_threads: 4 })
   expect(found.description).toContain('Boots are back in stock')
+  // What the first comment asks about is what the check of the file's own totals says.
+  const { own_totals } = await ask(`/uploads/${found.subject_id}`)
+  expect(own_totals.totals[0].figures).toContainEqual(
+    expect.objectContaining({ column: 'Cost', result: 'disagrees', file: '4847.36', sum: '6872.9' }),
+  )
   expect(found.reviewers).toMatchObject([{ reviewer }])
   const { comments } = await ask(`/changes/${found.number}/comments`)
   expect(comments.map((one: Answer) => [one.row_type, one.line, one.column_name])).toEqual([

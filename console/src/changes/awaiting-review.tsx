@@ -7,6 +7,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { RecordLine } from '../records/record-line.tsx'
+import { OutdatedChip } from '../upload/outdated-chip.tsx'
 import { planText } from '../upload/state.ts'
 import { useClientNames } from '../uploads/use-client-names.ts'
 import { ReviewChip } from './review-chip.tsx'
@@ -52,7 +53,9 @@ function UploadLine({ upload, client }: { upload: Upload; client: string | undef
           {upload.change !== null && <span className="muted"> #{upload.change}</span>}
           {client !== undefined && ` · ${client}`}
         </a>
-        <span className="muted">{planText(upload)}</span>
+        <span className="muted">
+          {planText(upload)} <OutdatedChip outdated={upload.outdated} />
+        </span>
       </span>
       <span className="line-when">
         <Ago at={upload.planned_at ?? upload.created_at} /> · <Person id={upload.uploaded_by} />

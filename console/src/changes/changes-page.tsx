@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import type { ChangeSummary } from '../api/changes.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { useLivePages } from '../live/live.tsx'
@@ -7,10 +8,10 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { counted } from '../parts/format.ts'
 import { type Column, type Filter, Filters, PagedList, useFilters } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
+import { OutdatedChip } from '../upload/outdated-chip.tsx'
 import { AwaitingReview } from './awaiting-review.tsx'
 import { CHANGE_KINDS, CHANGE_STATES } from './change-status.ts'
 import './changes.css'
-import { OutdatedChip } from '../upload/outdated-chip.tsx'
 
 const FILTERS: readonly Filter[] = [
   {
@@ -85,9 +86,9 @@ const COLUMNS: readonly Column<ChangeSummary>[] = [
           <b>{change.title}</b> <span className="muted">#{change.number}</span>
         </a>{' '}
         {change.labels.map((label) => (
-          <span key={label} className="label">
-            {label}
-          </span>
+          <Fragment key={label}>
+            <span className="label">{label}</span>{' '}
+          </Fragment>
         ))}
         <div className="tiny">
           {CHANGE_KINDS[change.kind]}

@@ -34,7 +34,7 @@ export function InboxLines({ matters, changed }: Props) {
   return (
     <>
       <RefusalNote failure={failure} />
-      <ul className="lines">
+      <ul className="lines acts">
         {matters.map((one) => (
           <li key={`${one.change_id} ${one.matter}`} className={one.unread ? undefined : 'muted'}>
             <span className="line-state">

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Overview } from '../api/types.ts'
 import type { Upload } from '../api/upload-types.ts'
+import { useInbox } from '../inbox/use-inbox.ts'
 import type { PendingWork } from '../live/pending-work.tsx'
 import type { Polled } from '../live/use-polled.ts'
 import { Ago } from '../parts/ago.tsx'
@@ -23,7 +24,7 @@ interface Need {
   readonly about: string
 }
 
-/** Everything that waits for a person to act. */
+/** What waits for anybody who may act on it. What is asked of this person by name is in the card For you, and not here again. */
 export function NeedsCard({
   pendingWork,
   overview,
@@ -32,7 +33,10 @@ export function NeedsCard({
   overview: Overview | undefined
 }) {
   const { me } = useSession()
-  const needs = pendingWork.data === undefined ? [] : needsIn(pendingWork.data, me.actor)
+  const inbox = useInbox().data?.matters.filter(({ to_do }) => to_do) ?? []
+  const asked = new Set<number | null>(inbox.map(({ number }) => number))
+  const all = pendingWork.data === undefined ? [] : needsIn(pendingWork.data, me.actor)
+  const needs = all.filter(({ upload }) => !asked.has(upload.change))
   const records = (pendingWork.data?.records ?? []).filter(
     ({ owner_actor, four_eyes }) => !(four_eyes && owner_actor === me.actor),
   )
@@ -40,17 +44,16 @@ export function NeedsCard({
   const lines = [
     ...needs.map((need) => <Line key={need.upload.upload_id} {...need} />),
     ...records.map((record) => <RecordLine key={record.staging_record_id} record={record} />),
-    ...(overview === undefined ? [] : operations(overview)),
+    ...(overview === undefined ? [] : operations(overview, all)),
   ]
-  const all = lines.length
   return (
     <Card
       id="needs"
-      title="Needs your attention"
+      title="Open work"
       aside={
         pendingWork.data && (
           <span className="tiny">
-            {all}
+            {lines.length}
             {(pendingWork.data.moreUploads || pendingWork.data.moreWaiting || pendingWork.data.moreRecords) &&
               '+'}
           </span>
@@ -58,14 +61,14 @@ export function NeedsCard({
       }
     >
       <FailureNote failure={pendingWork.failure} />
-      {all === 0 && (
+      {lines.length === 0 && (
         <p className="empty">
           {pendingWork.data === undefined
             ? 'Loading…'
-            : 'Nothing needs your attention. What waits for a decision, failed or is closed is listed here.'}
+            : 'Nothing else is open. What anybody can take on is listed here: plans to decide on, what failed, gates that are closed.'}
         </p>
       )}
-      <ul className="lines">{lines.slice(0, SHOWN)}</ul>
+      <ul className="lines acts">{lines.slice(0, SHOWN)}</ul>
       {ownInReview > 0 && (
         <div className="card-foot">
           <p className="tiny">
@@ -77,10 +80,10 @@ export function NeedsCard({
           </p>
         </div>
       )}
-      {all > SHOWN && (
+      {lines.length > SHOWN && (
         <div className="card-foot">
           <p className="tiny">
-            {SHOWN} of {all}.{' '}
+            {SHOWN} of {lines.length}.{' '}
             <a className="link" href="/uploads">
               All uploads
             </a>
@@ -115,7 +118,8 @@ function Line({ upload, tone, action, about }: Need) {
 }
 
 /** What no upload and no record shows: closed gates, open issues, dead letters and everything else that failed. */
-function operations({ gates, open_issues, rooms }: Overview): ReactNode[] {
+function operations({ gates, open_issues, rooms }: Overview, needs: readonly Need[]): ReactNode[] {
+  const outdated = needs.filter(({ upload }) => upload.outdated === 'outdated').length
   const closed = gates.filter(({ open }) => !open)
   return [
     ...closed.map(({ gate, title, when_closed }) => (
@@ -143,6 +147,7 @@ function operations({ gates, open_issues, rooms }: Overview): ReactNode[] {
     ...rooms.flatMap(({ room, trouble }) =>
       trouble
         .filter(({ what }) => !SHOWN_BY_ITSELF.has(what))
+        .filter(({ what, count }) => what !== 'stale_plans' || count > outdated)
         .map((one) => {
           const { tone, text, href } = troubleText(one)
           return (
@@ -212,9 +217,9 @@ function needsIn({ uploads, waiting }: PendingWork, me: string): Need[] {
     .filter((need) => need !== undefined)
 }
 
-/** Whoever uploaded a file does not decide on it: it waits for somebody else. */
-function isOwnInReview({ status, review_status, uploaded_by }: Upload, me: string): boolean {
-  return status === 'planned' && review_status === 'pending' && uploaded_by === me
+/** Whoever uploaded a file does not decide on it: it waits for somebody else. An outdated plan waits for them. */
+function isOwnInReview({ status, review_status, uploaded_by, outdated }: Upload, me: string): boolean {
+  return status === 'planned' && review_status === 'pending' && uploaded_by === me && outdated !== 'outdated'
 }
 
 function inReviewOf({ waiting, records }: PendingWork, me: string): number {
@@ -233,6 +238,14 @@ function needOf(upload: Upload): Need | undefined {
       tone: 'bad',
       action: 'repair',
       about: counted(upload.invalid_count ?? 0, 'invalid line'),
+    }
+  }
+  if (upload.outdated === 'outdated') {
+    return {
+      upload,
+      tone: 'bad',
+      action: 'plan again',
+      about: 'Production changed since the plan. Planning again asks whose values count.',
     }
   }
   const about = planText(upload)

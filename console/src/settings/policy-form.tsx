@@ -242,7 +242,9 @@ export function PolicyForm({ workspace, policy, policies, refresh, close }: Prop
         ) : (
           <RefusalNote failure={saving.failure} />
         )}
-        <p className="tiny">What was approved, and under this policy is not, waits for approval again.</p>
+        <p className="tiny">
+          Changes that were approved and lack an approval under this policy wait for it again.
+        </p>
         <div className="change-buttons">
           <button type="button" className="button" onClick={close}>
             Cancel

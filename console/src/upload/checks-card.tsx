@@ -65,9 +65,10 @@ function CheckList({ checks }: { checks: readonly Check[] }) {
     <ul className="checks">
       {checks.map((check) => (
         <li key={check.check} title={check.rules.map(({ rule, lines }) => `${rule} ${lines}`).join(', ')}>
-          <span>{check.title}</span>
+          <span>
+            {check.title} {check.ms !== null && <span className="took">{timeText(check.ms)}</span>}
+          </span>
           <Chip tone={RESULTS[check.result].tone}>{resultText(check)}</Chip>
-          <span className="took">{check.ms === null ? '' : timeText(check.ms)}</span>
           {check.own_totals && <OwnTotalsNote own={check.own_totals} />}
         </li>
       ))}

@@ -23,7 +23,7 @@ export function OwnTotalsNote({ own }: { own: OwnTotals }) {
             <>
               <span className="tiny">
                 {' '}
-                against {compared} ({count(lines ?? 0)})
+                compared with {compared} ({count(lines ?? 0)})
               </span>
               <dl>
                 {figures
@@ -32,7 +32,8 @@ export function OwnTotalsNote({ own }: { own: OwnTotals }) {
                     <div key={column}>
                       <dt>{column}</dt>
                       <dd>
-                        file {amount(file)}, lines {amount(sum)}, difference {signedAmount(difference)}
+                        the file says {amount(file)}, its lines add up to {amount(sum)}, difference{' '}
+                        {signedAmount(difference)}
                         {unread > 0 && `; ${counted(unread, 'cell')} could not be read`}
                       </dd>
                     </div>

@@ -75,12 +75,22 @@ function Problems({ upload }: { upload: Upload }) {
   const { invalid_count: wrong, warning_count: doubtful } = upload
   if (wrong === null) return '–'
   const { text, open } = invalidText(upload)
-  if (wrong === 0 && !doubtful) return <span className="muted">none</span>
+  const disagree = (upload.own_totals?.disagree ?? 0) > 0
+  if (wrong === 0 && !doubtful && !disagree) return <span className="muted">none</span>
   return (
     <>
       {wrong > 0 && (open ? <b className="is-wrong">{text}</b> : text)}
       {wrong > 0 && Boolean(doubtful) && <br />}
       {Boolean(doubtful) && <span className="tiny">{counted(doubtful ?? 0, 'warning')}</span>}
+      {(wrong > 0 || Boolean(doubtful)) && disagree && <br />}
+      {disagree && (
+        <span
+          className="tiny"
+          title="The file’s own totals disagree with its lines; its checks say by how much."
+        >
+          totals disagree
+        </span>
+      )}
     </>
   )
 }

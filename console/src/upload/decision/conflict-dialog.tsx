@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useSession } from '../../session/session.tsx'
-import { textOf } from '../plan/values.ts'
+import { namesFor, textOf } from '../plan/values.ts'
 
 const PAGE = 100
 
@@ -37,6 +37,7 @@ export function ConflictDialog({ upload, close, answer }: Props) {
   )
   useEffect(() => void read(), [read])
   const nothing = found?.total === 0
+  const fields = upload.reading?.layout.fields ?? []
   return (
     <Dialog title="Whose values count?" close={close} wide>
       {found === undefined && failure === undefined && (
@@ -54,18 +55,21 @@ export function ConflictDialog({ upload, close, answer }: Props) {
             <table>
               <thead>
                 <tr>
-                  <th scope="col">Row</th>
                   <th scope="col">Column</th>
-                  <th scope="col">Base</th>
-                  <th scope="col">Theirs</th>
-                  <th scope="col">Mine</th>
+                  <th scope="col">
+                    Base <span className="tiny">at the last plan</span>
+                  </th>
+                  <th scope="col">
+                    Theirs <span className="tiny">production now</span>
+                  </th>
+                  <th scope="col">
+                    Mine <span className="tiny">this file</span>
+                  </th>
                 </tr>
               </thead>
-              <tbody>
-                {found.items.map((row) => (
-                  <Rows key={`${row.type_order}.${row.line}`} row={row} />
-                ))}
-              </tbody>
+              {found.items.map((row) => (
+                <Rows key={`${row.type_order}.${row.line}`} row={row} fields={fields} />
+              ))}
             </table>
           </div>
           {found.next !== null && (
@@ -77,9 +81,9 @@ export function ConflictDialog({ upload, close, answer }: Props) {
             </p>
           )}
           <p className="tiny">
-            Keep theirs: these values stay as production has them; the other values of the rows are planned.
-            Use mine: the values of the file are written over them. The reviewer sees what you chose, and you
-            cannot approve it.
+            <b>Keep theirs</b>: these values stay as production has them; the other values of the rows are
+            planned. <b>Use mine</b>: the values of the file are written over them. The reviewer sees what you
+            chose; you cannot approve this plan yourself.
           </p>
         </>
       )}
@@ -122,43 +126,40 @@ const WHOLE_ROWS: Record<ConflictRow['kind'], string> = {
   to_delete: 'changed or created there; the file lacks it, so it would be deleted',
 }
 
-function Rows({ row }: { row: ConflictRow }) {
-  const name = Object.values(row.key)
-    .map((value) => textOf(value))
-    .join(' · ')
-  const what = (
-    <>
-      <b>{name}</b>{' '}
-      <span className="tiny">
-        {row.table.replace(/^public\./, '')}
-        {row.line > 0 && ` · line ${row.line}`}
-      </span>
-    </>
-  )
-  if (row.cells.length === 0)
-    return (
+/** The name over its cells: beside them it would leave a phone no room for the values. */
+function Rows({ row, fields }: { row: ConflictRow; fields: readonly string[] }) {
+  const names = namesFor({ label: row.label, before: row.theirs, row_type: row.row_type }, fields)
+  const key = Object.values(row.key).map((value) => textOf(value))
+  return (
+    <tbody>
       <tr>
-        <th scope="row">{what}</th>
-        <td colSpan={4}>
-          <Chip tone="bad">{row.kind === 'deleted' ? 'deleted' : 'to delete'}</Chip> {WHOLE_ROWS[row.kind]}
-        </td>
-      </tr>
-    )
-  return row.cells.map(({ column, base, theirs, mine }, place) => (
-    <tr key={column}>
-      {place === 0 && (
-        <th scope="rowgroup" rowSpan={row.cells.length}>
-          {what}
+        <th scope="rowgroup" colSpan={4}>
+          <b>{[...names, ...key.filter((value) => !names.includes(value))].join(' · ')}</b>{' '}
+          <span className="tiny">
+            {row.table.replace(/^public\./, '')}
+            {row.line > 0 && ` · line ${row.line}`}
+          </span>
         </th>
+      </tr>
+      {row.cells.length === 0 && (
+        <tr>
+          <td colSpan={4}>
+            <Chip tone="bad">{row.kind === 'deleted' ? 'deleted' : 'to delete'}</Chip> {WHOLE_ROWS[row.kind]}
+          </td>
+        </tr>
       )}
-      <td>{column}</td>
-      <td>{row.kind === 'created' ? <span className="muted">no row</span> : textOf(base)}</td>
-      <td>
-        <b>{textOf(theirs)}</b>
-      </td>
-      <td>
-        <ins>{textOf(mine)}</ins>
-      </td>
-    </tr>
-  ))
+      {row.cells.map(({ column, base, theirs, mine }) => (
+        <tr key={column}>
+          <td>{column}</td>
+          <td>{row.kind === 'created' ? <span className="muted">no row</span> : textOf(base)}</td>
+          <td>
+            <b>{textOf(theirs)}</b>
+          </td>
+          <td>
+            <ins>{textOf(mine)}</ins>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  )
 }

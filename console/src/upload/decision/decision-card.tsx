@@ -135,6 +135,12 @@ export function DecisionCard({
           .
         </p>
       )}
+      {upload.status === 'planned' && (upload.own_totals?.disagree ?? 0) > 0 && (
+        <p className="aside-note">
+          <b>The file’s own totals disagree with its lines.</b> <a href="#checks-title">Checks</a> says by how
+          much.
+        </p>
+      )}
       <DecisionFacts upload={upload} dataset={dataset} />
       <ConflictAnswers upload={upload} />
       <ModeChoice upload={upload} doing={doing} />

@@ -77,7 +77,10 @@ export function parentsOf(row: PlanRow, fields: readonly string[]): string {
 export const NAME_FIELD = /(^|_)(name|title)$/
 
 /** A row of a parent is called by the names down to its own. Of a row without a line, what its columns hold. */
-function namesFor(row: PlanRow, fields: readonly string[]): string[] {
+export function namesFor(
+  row: Pick<PlanRow, 'label' | 'before' | 'row_type'>,
+  fields: readonly string[],
+): string[] {
   const label = row.label ?? row.before ?? {}
   const own = fields.filter((field) => NAME_FIELD.test(field))
   const last = own.indexOf(`${row.row_type}_name`)
