@@ -32,6 +32,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   ready: 'health',
   getHealthDetails: 'health',
   getStorage: 'health --storage',
+  listProcesses: 'process list',
   getOverview: 'status',
   getLimits: 'upload limits --workspace NAME',
   listGates: 'gate list',
