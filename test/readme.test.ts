@@ -39,7 +39,8 @@ beforeAll(async () => {
   server = startCli(['start'], { ...env, STAGEDOOR_DEMO: 'auto', PORT: String(await freePort()) })
   await server.says(/Ctrl-C stops everything/)
   await server.says(/The demo is loaded/)
-})
+  // Each wait has its own limit, and says what it waited for.
+}, 600_000)
 afterAll(async () => {
   await server.end()
   // What `init` of the tour writes.

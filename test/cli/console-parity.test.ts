@@ -33,6 +33,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   getHealthDetails: 'health',
   listProcesses: 'process list',
   getStorage: 'health --storage',
+  listProcesses: 'process list',
   getOverview: 'status',
   getLimits: 'upload limits --workspace NAME',
   listGates: 'gate list',
