@@ -540,6 +540,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   amount: 'The field whose share, besides that of lines, must be valid where wrong lines are left out.',
   unknownColumns:
     'keep (default): columns that no field knows stay with the line as uploaded; refuse: such a file is refused.',
+  ownTotals:
+    'warn (default): totals in the file that disagree with its lines are a warning; refuse: such a plan cannot be submitted.',
 }
 
 export function datasetJsonSchema(): object {
