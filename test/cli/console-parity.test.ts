@@ -31,7 +31,6 @@ const TWINS: Readonly<Record<string, string | None>> = {
   health: 'health',
   ready: 'health',
   getHealthDetails: 'health',
-  listProcesses: 'process list',
   getStorage: 'health --storage',
   listProcesses: 'process list',
   getOverview: 'status',
