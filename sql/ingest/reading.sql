@@ -202,7 +202,7 @@ begin
   u := iu_core.fn_ingest_lock(p_upload_id, array['failed'], 'read again');
   select * into r from iu_core.ingest_reading where upload_id = p_upload_id and kept_until is not null for update;
   if r.upload_id is null then
-    raise exception using errcode = 'SD614', message = format('The file of upload %s is not kept', p_upload_id),
+    raise exception using errcode = 'SD615', message = format('The file of upload %s is not kept', p_upload_id),
       detail = json_build_object('upload', p_upload_id)::text;
   end if;
   v_limit := iu_core.fn_ingest_limits(u.workspace_id);

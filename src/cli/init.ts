@@ -100,7 +100,7 @@ Nothing is written to the table: the plan is a dry run. Of a CSV file in UTF-8 a
     .run(async (session, named, file) => {
       const { options, output } = session
       const table = await readCatalogue(session, named)
-      const { headerKey } = await import('../ingest/datasets/headers.ts')
+      const { headerKey } = await import('../ingest/datasets/header-key.ts')
       const known = new Set(table.columns.map(({ name }) => headerKey(name)))
       const profile = await profileWithProgress(output, file, options, {
         knowsHeader: (name) => known.has(headerKey(name)),

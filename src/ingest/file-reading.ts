@@ -4,7 +4,8 @@
  */
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { type Dataset, titleOf } from './datasets/dataset.ts'
-import { headerKey, rememberedField } from './datasets/headers.ts'
+import { headerKey } from './datasets/header-key.ts'
+import { rememberedField } from './datasets/headers.ts'
 import { requireDataset } from './datasets/registry.ts'
 import type { RememberedOption } from './read-options.ts'
 import type { FileReading } from './shapes.ts'

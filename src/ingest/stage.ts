@@ -24,8 +24,8 @@ import {
 } from './datasets/compile.ts'
 import type { CompileInput } from './datasets/compile-plan.ts'
 import type { Dataset, Problem } from './datasets/dataset.ts'
+import { headerKey } from './datasets/header-key.ts'
 import {
-  headerKey,
   jsonColumns,
   knownHeaderTest,
   mapHeaders,

@@ -790,7 +790,7 @@ export const CATALOGUE = {
     hint: 'Wait until one of them is read and try again.',
   },
   upload_file_gone: {
-    sqlstates: ['SD614'],
+    sqlstates: ['SD615'],
     status: 409,
     exit: 6,
     retryable: false,

@@ -191,9 +191,9 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_ingest_plan_row_names(uuid,integer[],integer[])',
     'iu_core.fn_ingest_plan_since(uuid,text)',
     'iu_core.fn_ingest_plan_stale(uuid,integer,text,boolean)',
-    'iu_core.fn_ingest_read_options_forget(uuid,text,text,text,text)',
     // Where the file of an upload is that they opened just now; and a file of theirs that failed is read again.
     'iu_core.fn_ingest_queue_reading(uuid,uuid,text,text,text,jsonb,uuid,boolean)',
+    'iu_core.fn_ingest_read_options_forget(uuid,text,text,text,text)',
     'iu_core.fn_ingest_retry(uuid,text)',
     'iu_core.fn_ingest_risk(uuid)',
     'iu_core.fn_ingest_submit(uuid,text,text)',

@@ -88,7 +88,7 @@ function expected(model: Model, step: Step, knows: boolean): [string, Model] {
       if (status !== 'failed') return [STATE, model]
       return rest === 'kept'
         ? [DONE, { status: 'reading', rest: 'job', job: 'waiting', held: false }]
-        : ['SD614', model]
+        : ['SD615', model]
     default:
       return [REPLACED, model]
   }

@@ -9,6 +9,7 @@ import type { FileNote } from '../readers/format.ts'
 import { fieldsRead } from './cel-sql.ts'
 import { hasOwnColumn } from './compile-transforms.ts'
 import { type Dataset, type FieldType, type RowType, titleOf } from './dataset.ts'
+import { headerKey } from './header-key.ts'
 
 export interface MappedField {
   column: number
@@ -457,16 +458,6 @@ export const CURRENCIES_BY_SIGN: ReadonlyMap<string, readonly string[]> = new Ma
   ...Object.entries(CURRENCY_BY_SIGN).map(([sign, code]): [string, string[]] => [sign.toUpperCase(), [code]]),
   ...Object.entries(SHARED_SIGNS).map(([sign, codes]): [string, string[]] => [sign.toUpperCase(), codes]),
 ])
-
-/** Full-width forms, case, accents, blanks, underscores and punctuation do not tell two headers apart. */
-export function headerKey(header: string): string {
-  return header
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replaceAll('đ', 'd')
-    .replace(/[\s_.:;,'’‘"“”`´/\\\-–—\u200b\ufeff]+/gu, '')
-}
 
 /** `Amount spent (AUD)` → Amount spent, AUD. The currency is null where the sign leaves it open, as `$` does. */
 function splitCurrency(header: string): { name: string; currency: string | null; sign?: string } | undefined {

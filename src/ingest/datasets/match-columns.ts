@@ -6,7 +6,8 @@
 import { isGeneric, isKnownMeaning, meaningsOf, nearness, wordsOf } from './column-words.ts'
 import type { FieldType } from './dataset.ts'
 import { NULL_TOKENS } from './dataset.ts'
-import { headerKey, relativeDistance } from './headers.ts'
+import { headerKey } from './header-key.ts'
+import { relativeDistance } from './headers.ts'
 import { hasForm, type ValueForm } from './value-patterns.ts'
 
 export interface FileColumn {

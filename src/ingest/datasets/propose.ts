@@ -14,7 +14,7 @@ import {
 } from './catalogue.ts'
 import type { FieldDeclaration, FieldType, Lookup, RowTypeDeclaration } from './dataset.ts'
 import { percentForm, separatorsIn, styleQuestions, valueDoubt } from './doubts.ts'
-import { headerKey } from './headers.ts'
+import { headerKey } from './header-key.ts'
 import { type Candidate, type ColumnMatch, matchColumns, valuesFit } from './match-columns.ts'
 import {
   type Answers,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { headerKey } from '../../../src/ingest/datasets/header-key.ts'
 import {
-  headerKey,
   knownHeaderTest,
   MAX_RELATIVE_DISTANCE,
   mapHeaders,

@@ -247,7 +247,7 @@ describe('chapters', () => {
     const { routines } = readSqlFiles()
     const before = await catalogue()
     // As the version before chapters left it: another file for every routine, and the file as the key.
-    await rows(`update iu_core.schema_routine set file = 'routines/' || object_name || '.sql';
+    await rows(`update iu_core.schema_routine set file = 'routines/' || schema_name || '.' || object_name || '.sql';
                 alter table iu_core.schema_routine drop constraint schema_routine_pkey, add primary key (file),
                   add constraint schema_routine_one_file_each unique (kind, schema_name, object_name);
                 delete from iu_core.schema_migration where name = '0024_routines_in_chapters'`)
