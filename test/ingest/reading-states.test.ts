@@ -120,6 +120,11 @@ it(`keeps to its states for ${RUNS} random stories`, async () => {
   const story = fc.tuple(fc.constantFrom(...PATHS), rest).map(([path, more]) => [...path, ...more])
   await fc.assert(
     fc.asyncProperty(story, async (steps) => {
+      // A workspace reads only a few uploads at once: those of the stories before make room.
+      await trial.service(
+        `select iu_core.fn_ingest_discard(upload_id, $2) from iu_core.ingest_upload where workspace_id = $1 and status = 'reading'`,
+        [trial.workspace, trial.operator.userId],
+      )
       const hash = sha256(`reading ${++stories}`)
       const ref = `disk:${randomUUID().replaceAll('-', '')}.${hash}`
       const [begun] = await trial.service<{ upload_id: string; reader_token: string }>(
@@ -135,6 +140,8 @@ it(`keeps to its states for ${RUNS} random stories`, async () => {
       const old = begun!.reader_token
       let token = old
       for (const step of steps) {
+        // Nobody ends a reading before the file is read.
+        if (step === 'end' && model.status === 'reading') continue
         const [queued] = await db.owner<{ job_id: string; lease_epoch: number }>(
           'select job_id, lease_epoch from iu_core.job_queue where target_ref = $1',
           [upload],
