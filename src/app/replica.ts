@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { systemIdentifier } from '../kernel/postgres/history.ts'
 import { type Caller, inTransaction } from '../kernel/postgres/transaction.ts'
 import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
 
@@ -157,7 +158,7 @@ export class ReadReplica {
         this.isSameSystem = undefined
       }
       this.timeline = timeline
-      this.isSameSystem ??= (await systemOf(pool)) === (await systemOf(primary))
+      this.isSameSystem ??= (await systemIdentifier(pool)) === (await systemIdentifier(primary))
       this.passed = [...this.passed.filter(({ at }) => now.at - at < 2 * MAX_LAG_MS), now]
       this.trouble = this.troubleOf(replica, now.lsn)
     } catch (error) {
@@ -197,19 +198,6 @@ const PROBE =
 /** `<timeline>/<lsn>`. A commit that was answered is flushed, unless commits are asynchronous. */
 const POSITION = `left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || '/' ||
   case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end`
-
-/** Undefined where the server does not tell, as some managed ones: then its log alone shows that it is a replica. */
-async function systemOf(pool: Pool): Promise<string | undefined> {
-  try {
-    const { rows } = await pool.query<{ system: string }>(
-      'select system_identifier::text as system from pg_control_system()',
-    )
-    return rows[0]!.system
-  } catch (error) {
-    if ((error as { code?: string }).code === '42501') return undefined
-    throw error
-  }
-}
 
 /** Undefined: the primary would say the same. */
 function whyNotReplica(error: unknown): ReadAnswer | undefined {

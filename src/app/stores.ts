@@ -15,6 +15,7 @@ import { type Config, formatStorePlace, type StorePlace } from '../kernel/config
 import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
+import { systemIdentifier } from '../kernel/postgres/history.ts'
 import type { Database } from '../kernel/postgres/open.ts'
 import { type BlobStore, randomBlobId, routeByScheme } from '../runtime/stores/blob-store.ts'
 import { createDiskBlobStore, explainFileError } from '../runtime/stores/disk-store.ts'
@@ -342,20 +343,6 @@ async function ownerOf(db: Queryable, cell: string, { scheme }: SharedPlace): Pr
     marker: `${JSON.stringify({ cell, database })}\n`,
   }
 }
-
-async function systemIdentifier(db: Queryable): Promise<string | undefined> {
-  try {
-    const { rows } = await db.query<{ id: string }>(
-      'select system_identifier::text as id from pg_control_system()',
-    )
-    return rows[0]!.id
-  } catch (error) {
-    if ((error as { code?: unknown }).code === INSUFFICIENT_PRIVILEGE) return undefined
-    throw error
-  }
-}
-
-const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** Throws the named error of what is wrong. */
 export async function checkPlace(place: SharedPlace, { database, marker, isUsed }: Owner): Promise<void> {

@@ -33,6 +33,21 @@ export function historyOf(client: object): string | undefined {
   return historyOfSession.get(client)
 }
 
+/** The identifier of a server, which its replicas share. Undefined where it does not tell, as some managed ones. */
+export async function systemIdentifier(db: Pick<pg.ClientBase, 'query'>): Promise<string | undefined> {
+  try {
+    const { rows } = await db.query<{ id: string }>(
+      'select system_identifier::text as id from pg_control_system()',
+    )
+    return rows[0]!.id
+  } catch (error) {
+    if ((error as { code?: unknown }).code === INSUFFICIENT_PRIVILEGE) return undefined
+    throw error
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
 /** The history that the sessions of a pool see, and who must know when it becomes another one. */
 export class PoolHistory {
   private known: string | undefined
