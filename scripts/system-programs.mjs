@@ -2,6 +2,7 @@
  * Programs that some suites need and npm cannot bring. They are found, or installed where this user may do that,
  * or their suites are named as not run.
  */
+import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run } from './child.mjs'
@@ -35,6 +36,42 @@ export const PROGRAMS = [
     debianPackage: 'haproxy',
     suites: ['test/http/haproxy'],
     find: () => onPath(['haproxy']) ?? executable('/usr/sbin/haproxy'),
+  },
+  {
+    program: 'nats-server',
+    env: 'NATS_SERVER_PATH',
+    debianPackage: 'nats-server',
+    suites: ['test/runtime/nats', 'test/app/gateway', 'test/chaos/hosts', 'test/deploy/nats'],
+    find: () => onPath(['nats-server']) ?? executable('/usr/sbin/nats-server'),
+  },
+  {
+    program: 'ip, as root, to make network namespaces',
+    env: 'IP_PATH',
+    debianPackage: 'iproute2',
+    suites: ['test/chaos/hosts'],
+    find: () => (mayMakeNamespaces() ? (onPath(['ip']) ?? executable('/usr/sbin/ip')) : undefined),
+  },
+  {
+    program: 'faketime',
+    env: 'FAKETIME_PATH',
+    debianPackage: 'faketime',
+    suites: ['test/chaos/hosts'],
+    find: () => onPath(['faketime']),
+  },
+  {
+    program: 'systemd-analyze',
+    env: 'SYSTEMD_ANALYZE_PATH',
+    debianPackage: 'systemd',
+    suites: ['test/deploy/systemd'],
+    find: () => onPath(['systemd-analyze']),
+  },
+  {
+    program: 'buildah',
+    env: 'BUILDAH_PATH',
+    debianPackage: 'buildah',
+    suites: ['test/deploy/image'],
+    length: 'long',
+    find: () => onPath(['buildah']),
   },
   {
     program: 'swift-proxy-server',
@@ -103,6 +140,16 @@ export async function aptInstall({ program, debianPackage, env }) {
   }
   // Not fatal here: the caller looks for the program again and names the suites that cannot run.
   await step(title, work).catch((error) => notice(error.message))
+}
+
+/** A container may be root and still be refused. */
+function mayMakeNamespaces() {
+  const ip = onPath(['ip']) ?? executable('/usr/sbin/ip')
+  if (ip === undefined || process.getuid?.() !== 0) return false
+  const name = `sd-try-${process.pid}`
+  const made = spawnSync(ip, ['netns', 'add', name]).status === 0
+  spawnSync(ip, ['netns', 'delete', name])
+  return made
 }
 
 function onPath(names) {

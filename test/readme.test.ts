@@ -66,7 +66,7 @@ it('its shell blocks, those of the tutorial and of the tour run verbatim, top to
     expect.stringMatching(/^5: stagedoor ingest examples\/ads\/meta-week-45\.csv/),
     expect.stringMatching(/^5: stagedoor ingest examples\/products\/products\.xlsx/),
   ])
-  expect(output).toContain('53 valid, 3 wrong')
+  expect(output).toContain('53 valid, 3 invalid')
   expect(output).toMatch(/products +9 +212 +2/)
   for (const said of [
     'Approved',

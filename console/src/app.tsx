@@ -18,6 +18,7 @@ import { MissingPage } from './missing-page.tsx'
 import { PAGES, type Page, type PageContent } from './pages.ts'
 import { browserHistory, useLinks } from './route.ts'
 import { SessionGate } from './session/session.tsx'
+import { isId } from './upload/plan/values.ts'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
@@ -49,6 +50,9 @@ const router = createRouter({
   defaultPendingComponent: () => <p className="empty">Loading…</p>,
 })
 
+/** Pages of what is known by a uuid alone. */
+const BY_UUID = ['events', 'jobs', 'marks', 'records', 'uploads'].map((room) => `/${room}/:id`)
+
 const isPage = (path: string) => router.getMatchedRoutes(path)[2] !== undefined
 
 export function App() {
@@ -77,13 +81,15 @@ function Shell() {
 }
 
 /** The page before stays until the code of this one is loaded; another id is another page, with a state of its own. */
-function routed({ lazy }: Page) {
+function routed({ path, lazy }: Page) {
   const Content = lazyRouteComponent(async (): Promise<{ default: PageContent }> => {
     const loaded = await lazy()
     return 'default' in loaded ? loaded : { default: loaded }
   })
   const RoutedPage = () => {
     const params = useParams({ strict: false }) as Readonly<Record<string, string>>
+    // The server would say which format it wants, which tells nobody that the address is wrong.
+    if (BY_UUID.includes(path) && !isId(params.id)) return <MissingPage />
     return (
       <PageBoundary key={Object.values(params).join('/')}>
         <Content params={params} />

@@ -9,7 +9,7 @@ export default {
     const { week } = job.payload
     await access(FOLDER).catch(() => {
       throw new Error(
-        `There is no folder ${FOLDER} for the report. Create it (mkdir ${FOLDER}), then replay this job.`,
+        `The demo fails here on purpose: there is no folder ${FOLDER} for the report. Create it (mkdir ${FOLDER}), then replay this job.`,
       )
     })
     // The same name in every attempt: written twice, it is still one report.

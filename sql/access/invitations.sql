@@ -139,7 +139,7 @@ as $$
    where workspace_id = p_workspace_id and created_by = p_created_by and accepted_at is null and revoked_at is null
 $$;
 
--- Internal.
+-- accepted, revoked, expired or open: only an open invitation can be accepted. Internal.
 create or replace function iu_core.fn_invitation_status(i iu_core.invitation) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp

@@ -21,13 +21,8 @@ declare
   v_first iu_core.change_comment;
 begin
   perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'read');
-  c := iu_core.fn_change_lock(p_change_id);
-  perform iu_core.fn_change_require_writer(c);
   v_actor := iu_core.fn_actor_for(p_by);
-  perform iu_core.fn_change_require_text('A comment', p_body, 10000);
-  if c.comment_count >= 5000 then
-    perform iu_core.fn_change_raise_limit(c, '5,000 comments');
-  end if;
+  c := iu_core.fn_change_lock_for_comment(p_change_id, 'A comment', p_body, 10000);
   if p_reply_to is not null then
     if num_nonnulls(p_row_type, p_line, p_column) > 0 then
       raise exception using errcode = 'SD001', message = 'A reply is about what its thread is about: leave row_type, line and column out';
@@ -45,6 +40,23 @@ end $$;
 
 grant execute on function iu_core.fn_change_comment(uuid, text, uuid, text, integer, text, text) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
+-- The change, locked for a comment that is about to be written: the caller may write, the text (p_what) is one, and there is room for another
+-- comment. Internal: comments, and requests to undo.
+create or replace function iu_core.fn_change_lock_for_comment(p_change_id uuid, p_what text, p_body text, p_max integer) returns iu_core.change
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c iu_core.change := iu_core.fn_change_lock(p_change_id);
+begin
+  perform iu_core.fn_change_require_writer(c);
+  perform iu_core.fn_change_require_text(p_what, p_body, p_max);
+  if c.comment_count >= 5000 then
+    perform iu_core.fn_change_raise_limit(c, '5,000 comments');
+  end if;
+  return c;
+end $$;
 
 -- Writes a comment that was checked; p_first: the first comment of its thread. The change is locked. Internal: comments, and the text of a
 -- review, which has a budget of its own.
@@ -212,6 +224,7 @@ begin
   return v_comment;
 end $$;
 
+-- Raises comment_not_found. Internal.
 create or replace function iu_core.fn_change_raise_comment_unknown(p_comment_id uuid) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

@@ -253,6 +253,7 @@ begin
   end if;
 end $$;
 
+-- Raises change_refused: the change is full. Internal.
 create or replace function iu_core.fn_change_raise_limit(c iu_core.change, p_limit text) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

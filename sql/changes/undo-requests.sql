@@ -12,13 +12,8 @@ declare
   v_comment iu_core.change_comment;
 begin
   perform iu_core.require_member((iu_core.fn_change_visible(p_change_id)).workspace_id, 'read');
-  c := iu_core.fn_change_lock(p_change_id);
-  perform iu_core.fn_change_require_writer(c);
   v_actor := iu_core.fn_actor_for(p_by);
-  perform iu_core.fn_change_require_text('A request to undo', p_reason, 2000);
-  if c.comment_count >= 5000 then
-    perform iu_core.fn_change_raise_limit(c, '5,000 comments');
-  end if;
+  c := iu_core.fn_change_lock_for_comment(p_change_id, 'A request to undo', p_reason, 2000);
   if c.kind <> 'upload' then
     raise exception using errcode = 'SD343', message = format('Change #%s is a %s: only the promotion of an upload can be undone', c.number, c.kind),
       detail = json_build_object('reason', 'only the promotion of an upload can be undone')::text;

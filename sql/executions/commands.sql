@@ -9,7 +9,12 @@
 --
 -- A suspect (a command under which three engines died) is claimed only by an engine without another: if it ends its engine, no
 -- other suspect is affected, and its neighbours are not charged until they have failed too.
-create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer) returns setof noetl.command
+--
+-- p_workers: the engine is a gateway, and so many remote workers run the handlers that it calls. It leaves commands without a handler to
+-- others, and a suspect ends one of its workers, never the gateway. Each suspect runs alone in its worker, so the gateway may have several;
+-- at least half of its workers stay for commands that are not suspects.
+create or replace function noetl.fn_command_claim(p_engine uuid, p_limit integer, p_workers integer default null)
+returns setof noetl.command
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -34,6 +39,7 @@ declare
   v_part integer;
   v_is_short boolean;
   v_taken noetl.command[];
+  v_suspects integer;
   v_suspect noetl.command;
 begin
   if p_limit is null or p_limit not between 1 and 10000 then
@@ -46,20 +52,21 @@ begin
     perform noetl.fn_engine_raise_lease_lost(p_engine);
   end if;
   -- Two steps in an index that is almost always empty.
-  if exists (select from noetl.command c where c.crashes >= 3 and c.leased_by is null)
-     and not exists (select from noetl.command c where c.crashes >= 3 and c.leased_by = p_engine) then
-    update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
-     where c.command_id = (select s.command_id from noetl.command s
-                            where s.crashes >= 3 and s.process_after <= v_now and s.leased_by is null
-                              and (s.needs is null or s.needs <@ v_handlers)
-                            order by s.process_after limit 1 for update skip locked)
-    returning c.* into v_suspect;
-    if found then
+  if exists (select from noetl.command c where c.crashes >= 3 and c.leased_by is null) then
+    v_suspects := greatest(1, p_workers / 2) - (select count(*) from noetl.command c where c.crashes >= 3 and c.leased_by = p_engine);
+    for v_suspect in
+      update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
+       where c.command_id = any (array(select s.command_id from noetl.command s
+                                        where s.crashes >= 3 and s.process_after <= v_now and s.leased_by is null
+                                          and (s.needs <@ v_handlers or s.needs is null and p_workers is null)
+                                        order by s.process_after limit greatest(0, least(v_suspects, v_left)) for update skip locked))
+      returning c.*
+    loop
       return next v_suspect;
       v_left := v_left - 1;
-      if v_left = 0 then
-        return;
-      end if;
+    end loop;
+    if v_left = 0 then
+      return;
     end if;
   end if;
   loop
@@ -82,7 +89,7 @@ begin
          cross join lateral (
            select c.command_id from noetl.command c
             where c.execution_id = x.execution_id and c.process_after <= v_now and c.leased_by is null
-              and c.crashes < 3 and (c.needs is null or c.needs <@ v_handlers)
+              and c.crashes < 3 and (c.needs <@ v_handlers or c.needs is null and p_workers is null)
             order by c.process_after limit v_part for update skip locked) d
          limit v_left
       ), taken as (
@@ -105,7 +112,7 @@ begin
   perform set_config('stagedoor.claimed', v_at::text, false);
 end $$;
 
-grant execute on function noetl.fn_command_claim(uuid, integer) to dot_executor;
+grant execute on function noetl.fn_command_claim(uuid, integer, integer) to dot_executor;
 
 -- The first executions after an id, up to another id, that have commands: found by index steps, whatever the number of
 -- commands. Internal.
@@ -126,9 +133,9 @@ as $$
 $$;
 
 -- Ends commands: each moves from its table to the inbox of its execution, if it still has the lease under which it ran. Returns
--- the accepted ids. Takes an array of {command_id, lease_epoch, status, result, error, retryable, ms}. Locks in the order of ids,
--- as every function that locks several. The log names the process that ran a command and for how long (ms). The caller wakes the owners
--- of the executions after its commit: NOTIFY in a transaction that many processes commit all the time would serialize them.
+-- the accepted ids. Takes an array of {command_id, lease_epoch, status, result, error, retryable, ms, worker}. Locks in the order of ids,
+-- as every function that locks several. The log names the process that ran a command and for how long (ms): the remote worker, if its
+-- gateway says which (worker), else the engine. The caller wakes the owners of the executions after its commit: NOTIFY in a transaction that many processes commit all the time would serialize them.
 create or replace function noetl.fn_command_end(p_engine uuid, p_outcomes jsonb) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -142,21 +149,21 @@ begin
   end if;
   with given as materialized (
     select o.* from jsonb_to_recordset(p_outcomes) as o (
-      command_id text, lease_epoch integer, status text, result jsonb, error text, retryable boolean, ms integer)
+      command_id text, lease_epoch integer, status text, result jsonb, error text, retryable boolean, ms integer, worker text)
   ), held as materialized (
-    select c.command_id, g.status, g.result, g.error, g.retryable, g.ms
+    select c.command_id, g.status, g.result, g.error, g.retryable, g.ms, g.worker
       from given g join noetl.command c on c.command_id = g.command_id
      where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch and g.status in ('completed', 'failed')
      order by c.command_id for update of c
   ), removed as (
     delete from noetl.command c using held h where c.command_id = h.command_id
-    returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable, h.ms
+    returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable, h.ms, h.worker
   ), delivered as (
     insert into noetl.inbox (execution_id, shard_id, kind, body)
     select g.execution_id, g.shard_id, 'command_ended', jsonb_build_object(
              'command_id', g.command_id, 'node_id', g.node_id, 'loop_id', g.loop_id::text, 'index', g.item_index,
              'attempt', g.attempt, 'status', g.status, 'result', g.result, 'error', g.error, 'retryable', coalesce(g.retryable, true),
-             'worker', v_worker, 'ms', g.ms)
+             'worker', coalesce(left(g.worker, 200), v_worker), 'ms', g.ms)
       from removed g
   )
   select array_agg(g.command_id) into v_counted from removed g;
@@ -164,6 +171,100 @@ begin
 end $$;
 
 grant execute on function noetl.fn_command_end(uuid, jsonb) to dot_executor;
+
+-- Gives back single commands that an engine holds, each under the epoch of its lease: they are free for any engine. p_crashed: the remote
+-- worker that ran them is gone, and they are charged as by the reaper when their engine is. Repeating it changes nothing. Returns the ids that
+-- were released.
+create or replace function noetl.fn_command_release(p_engine uuid, p_commands text[], p_epochs integer[], p_crashed boolean) returns setof text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_free text[];
+begin
+  perform noetl.fn_command_require_epochs(p_commands, p_epochs);
+  v_free := array(select c.command_id from unnest(p_commands, p_epochs) g (command_id, lease_epoch)
+                    join noetl.command c on c.command_id = g.command_id
+                   where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch order by c.command_id for update of c);
+  perform noetl.fn_command_free(v_free, coalesce(p_crashed, false));
+  return query select unnest(v_free);
+end $$;
+
+grant execute on function noetl.fn_command_release(uuid, text[], integer[], boolean) to dot_executor;
+
+-- Moves commands from one gateway to another, each under the epoch of its lease, which stays: their remote workers have lost the first and
+-- go on with them under the second. Not those that have ended, were freed or moved elsewhere meanwhile, or need a handler that the second lacks.
+-- Returns the commands that are now the second's; repeating it, after a lost answer, returns them again.
+create or replace function noetl.fn_command_adopt(p_from uuid, p_to uuid, p_commands text[], p_epochs integer[]) returns setof noetl.command
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_handlers text[];
+  v_held text[];
+begin
+  perform noetl.fn_command_require_epochs(p_commands, p_epochs);
+  -- Locked until the commit, as in a claim.
+  select handlers into v_handlers from noetl.engine
+   where engine_id = p_to and leased_until > clock_timestamp() for key share;
+  if not found then
+    perform noetl.fn_engine_raise_lease_lost(p_to);
+  end if;
+  v_held := array(select c.command_id from unnest(p_commands, p_epochs) g (command_id, lease_epoch)
+                    join noetl.command c on c.command_id = g.command_id
+                   where c.leased_by in (p_from, p_to) and c.lease_epoch = g.lease_epoch and c.needs <@ v_handlers
+                   order by c.command_id for update of c);
+  return query update noetl.command c set leased_by = p_to where c.command_id = any (v_held) returning c.*;
+end $$;
+
+grant execute on function noetl.fn_command_adopt(uuid, uuid, text[], integer[]) to dot_executor;
+
+-- Each command comes with its epoch. Internal.
+create or replace function noetl.fn_command_require_epochs(p_commands text[], p_epochs integer[]) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_commands is null or p_epochs is null or cardinality(p_commands) <> cardinality(p_epochs) or cardinality(p_commands) > 10000 then
+    raise exception using errcode = 'SD001', message = 'Give as many epochs as commands, at most 10000';
+  end if;
+end $$;
+
+-- Frees commands that the caller has locked. p_crashed: what ran them is gone; a command that this happens to 20 times (as for a job) has
+-- failed. p_begun: only these had begun (null: any of them may have) and are charged. Internal.
+create or replace function noetl.fn_command_free(p_commands text[], p_crashed boolean, p_begun text[] default null) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c_most_crashes constant smallint := 20;
+  v_shards text;
+begin
+  if p_crashed then
+    with dead as (
+      delete from noetl.command c
+       where c.command_id = any (p_commands) and (p_begun is null or c.command_id = any (p_begun)) and c.crashes + 1 >= c_most_crashes
+      returning c.*
+    ), delivered as (
+      insert into noetl.inbox (execution_id, shard_id, kind, body)
+      select d.execution_id, d.shard_id, 'command_ended', jsonb_build_object(
+               'command_id', d.command_id, 'node_id', d.node_id, 'loop_id', d.loop_id::text, 'index', d.item_index,
+               'attempt', d.attempt, 'status', 'failed', 'error', format('its worker died %s times', d.crashes + 1), 'retryable', false)
+        from dead d
+      returning shard_id
+    )
+    select string_agg(distinct shard_id::text, ',') into v_shards from delivered;
+    if v_shards is not null then
+      perform pg_notify('stagedoor', 'inbox ' || v_shards);
+    end if;
+  end if;
+  update noetl.command
+     set leased_by = null, crashes = crashes + (p_crashed and (p_begun is null or command_id = any (p_begun)))::integer
+   where command_id = any (p_commands);
+  if cardinality(p_commands) > 0 then
+    perform pg_notify('stagedoor', 'commands ');
+  end if;
+end $$;
 
 -- Of the commands that an engine runs, those that it no longer owns: their loop or execution has ended, or its lease had
 -- expired and they were given to others. Their results are not needed.

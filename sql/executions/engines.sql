@@ -134,8 +134,7 @@ end $$;
 grant execute on function noetl.fn_engine_leave(uuid, text[]) to dot_executor;
 
 -- Frees the shards and commands of engines that left or died: one read of all commands, because the lease is in no index.
--- p_crashed: they died; a command whose engines died 20 times (as for a job) has failed. p_begun: only these had begun (null:
--- any of them may have) and are charged. Returns how many commands. Internal.
+-- p_crashed: they died. p_begun: as in fn_command_free. Returns how many commands. Internal.
 --
 -- A locked command or shard is not waited for: the lock may be an outcome in the transaction of a machine that lost its power.
 -- Its engine stays, with an expired lease, until the lock is released. A locked shard is freed when the next engine takes it.
@@ -144,37 +143,12 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_most_crashes constant smallint := 20;
   v_held text[] := array(select c.command_id from noetl.command c where c.leased_by = any (p_engines));
   v_free text[];
-  v_shards text;
 begin
   v_free := array(select c.command_id from noetl.command c
                    where c.command_id = any (v_held) and c.leased_by = any (p_engines) order by c.command_id for update skip locked);
-  if p_crashed then
-    with dead as (
-      delete from noetl.command c
-       where c.command_id = any (v_free) and (p_begun is null or c.command_id = any (p_begun)) and c.crashes + 1 >= c_most_crashes
-      returning c.*
-    ), delivered as (
-      insert into noetl.inbox (execution_id, shard_id, kind, body)
-      select d.execution_id, d.shard_id, 'command_ended', jsonb_build_object(
-               'command_id', d.command_id, 'node_id', d.node_id, 'loop_id', d.loop_id::text, 'index', d.item_index,
-               'attempt', d.attempt, 'status', 'failed', 'error', format('its worker died %s times', d.crashes + 1), 'retryable', false)
-        from dead d
-      returning shard_id
-    )
-    select string_agg(distinct shard_id::text, ',') into v_shards from delivered;
-    if v_shards is not null then
-      perform pg_notify('stagedoor', 'inbox ' || v_shards);
-    end if;
-  end if;
-  update noetl.command
-     set leased_by = null, crashes = crashes + (p_crashed and (p_begun is null or command_id = any (p_begun)))::integer
-   where command_id = any (v_free);
-  if cardinality(v_free) > 0 then
-    perform pg_notify('stagedoor', 'commands ');
-  end if;
+  perform noetl.fn_command_free(v_free, p_crashed, p_begun);
   update noetl.execution_shard set owner = null, leased_until = null
    where shard_id = any (array(select s.shard_id from noetl.execution_shard s where s.owner = any (p_engines) for update skip locked));
   update noetl.engine set leased_until = least(leased_until, clock_timestamp()) where engine_id = any (p_engines);

@@ -51,7 +51,8 @@ begin
     return;
   end if;
   with wrote as materialized (
-    select l.target, l.target_id, l.target_key, l.action from iu_core.ingest_ledger l
+    -- (A part of the key that the file does not have is NULL in the table and missing in the plan.)
+    select l.target, l.target_id, jsonb_strip_nulls(l.target_key) as target_key, l.action from iu_core.ingest_ledger l
      where l.upload_id = p_upload.upload_id and (l.undo_outcome is null or l.undo_outcome = 'reversed')
   ), open as materialized (
     select u.upload_id, r.ordinality::smallint as type_order, r.spec ->> 'target' as target, p.totals -> (r.spec ->> 'name') ? 'insert' as inserts
@@ -62,7 +63,7 @@ begin
      where u.status = 'planned' and u.workspace_id = p_upload.workspace_id and u.upload_id <> p_upload.upload_id
        and r.spec ->> 'target' in (select w.target from wrote w)
   ), planned as materialized (
-    select o.upload_id, o.target, r.target_id, r.target_key
+    select o.upload_id, o.target, r.target_id, jsonb_strip_nulls(r.target_key) as target_key
       from open o join iu_core.ingest_plan_row r on r.upload_id = o.upload_id and r.type_order = o.type_order
      where r.action in ('insert', 'update', 'unchanged', 'delete')
   ), moved as (

@@ -41,8 +41,8 @@ begin
   return iu_core.fn_ingest_own_totals_compare(p_upload, p_definition, v_found);
 end $$;
 
--- Tells of each total in `ingest_own_total` in which column its label is, the group that it names ("Ads" of "Total: Ads"), and which other
--- columns that are not numbers it fills: field → value, as its lines have them. Internal.
+-- Notes for each total in `ingest_own_total` the column of its label, the group that it names ("Ads" of "Total: Ads"), and the other columns
+-- that it fills and that are not numbers: field → value, as its lines have them. Internal.
 create or replace function iu_core.fn_ingest_own_totals_read_labels(p_upload iu_core.ingest_upload, p_definition jsonb) returns void
 language sql
 set search_path = pg_catalog, pg_temp
@@ -65,7 +65,7 @@ $$;
 --   "Total: Ads": lines that have Ads in a column; if there is none, all lines.
 --   "Total": lines that agree with it in what else it fills; the lines since the total before it, of a subtotal or of a total that another
 --   one follows; all lines.
--- A total agrees if it agrees with one of them, and else is told against the first that has lines. Internal.
+-- A total agrees if it agrees with one of them; if not, it is compared with the first that has lines. Internal.
 create or replace function iu_core.fn_ingest_own_totals_choose_lines(p_upload iu_core.ingest_upload, p_definition jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -73,14 +73,14 @@ as $$
 declare
   v_names text[] := array(select distinct t.named from pg_temp.ingest_own_total t where t.named is not null limit 1000);
 begin
-  create temporary table ingest_own_basis (line integer, place integer, conditions jsonb, told text) on commit drop;
+  create temporary table ingest_own_basis (line integer, place integer, conditions jsonb, description text) on commit drop;
   if v_names <> '{}' then
     insert into pg_temp.ingest_own_basis
     with numbers as (
       select f.value ->> 'header' as header from jsonb_each(p_upload.reading -> 'map' -> 'fields') as f
        where p_definition -> 'fields' -> f.key ->> 'type' in ('integer', 'decimal', 'money', 'percent')
-    ), has as materialized (
-      -- Which columns have one of these names, in one pass.
+    ), found as materialized (
+      -- The columns that have one of these names, found in one pass.
       select distinct c.key as header, lower(btrim(c.value)) as name
         from public.staging_rows s, jsonb_each_text(s.raw_payload) as c
        where s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf'
@@ -90,25 +90,25 @@ begin
            jsonb_build_array(jsonb_build_object('column', h.header, 'value', t.named)) || case when d.with_dimensions then x.conditions else '[]' end,
            format('lines with %s in %s', iu_core.fn_ingest_quoted(t.named), h.header)
       from pg_temp.ingest_own_total t
-      join has h on h.name = t.named and h.header not in (select n.header from numbers n)
+      join found h on h.name = t.named and h.header not in (select n.header from numbers n)
       cross join lateral (select coalesce(jsonb_agg(jsonb_build_object('field', k.key, 'value', k.value) order by k.key), '[]') as conditions
                             from jsonb_each_text(t.dimensions) k) x
       cross join (values (false), (true)) as d (with_dimensions)
      where not d.with_dimensions or x.conditions <> '[]';
   end if;
   insert into pg_temp.ingest_own_basis
-  select t.line, b.place, b.conditions, b.told
+  select t.line, b.place, b.conditions, b.description
     from pg_temp.ingest_own_total t
     cross join lateral (select coalesce(jsonb_agg(jsonb_build_object('field', k.key, 'value', k.value) order by k.key), '[]') as conditions,
                                string_agg(format('%s %s', coalesce(p_definition -> 'fields' -> k.key ->> 'title', replace(k.key, '_', ' ')),
-                                                 iu_core.fn_ingest_quoted(k.value)), ', ' order by k.key) as told
+                                                 iu_core.fn_ingest_quoted(k.value)), ', ' order by k.key) as description
                           from jsonb_each_text(t.dimensions) k) x
     cross join lateral (select t.rule = 'row.total' and t.named is null
                                and (t.label ~* '^sub' or exists (select from pg_temp.ingest_own_total n where n.line > t.line and n.named is null and n.dimensions = t.dimensions))) as s (is_part)
-    cross join lateral (values (1, x.conditions, 'lines of ' || x.told),
+    cross join lateral (values (1, x.conditions, 'lines of ' || x.description),
                                (case when s.is_part then 2 else 4 end, jsonb_build_array(jsonb_build_object('block', t.place)),
                                 case t.place when 1 then 'the lines above it' else 'the lines since the total above it' end),
-                               (3, '[]'::jsonb, 'all lines')) as b (place, conditions, told)
+                               (3, '[]'::jsonb, 'all lines')) as b (place, conditions, description)
    where (b.place <> 1 or x.conditions <> '[]')
      -- Where the label names a group, nothing else counts.
      and not exists (select from pg_temp.ingest_own_basis o where o.line = t.line);
@@ -123,7 +123,8 @@ as $$
 $$;
 
 -- Fills `ingest_own_sum` for every basis: lines, and for each measure its sum, smallest and largest value and the cells that are not numbers.
--- p_totals: the lines of all totals, which part blocks. One pass over the lines for all lines and blocks, and one for each set of columns that conditions name (at most 8). Internal.
+-- p_totals: the lines of all totals, which separate the blocks. One pass over the lines for all lines and blocks, and one for each set of columns that
+-- conditions name (at most 8). Internal.
 create or replace function iu_core.fn_ingest_own_totals_add_up(p_upload iu_core.ingest_upload, p_definition jsonb, p_totals integer[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -137,7 +138,7 @@ declare
   v_set record;
 begin
   create temporary table ingest_own_sum (
-    conditions jsonb, lines bigint, currencies bigint, sums numeric[], least numeric[], most numeric[], unread bigint[]) on commit drop;
+    conditions jsonb, lines bigint, currencies bigint, sums numeric[], min_values numeric[], max_values numeric[], unread bigint[]) on commit drop;
   select f.key into v_currency from jsonb_each(p_definition -> 'fields') as f where f.value ->> 'type' = 'currency' order by f.key limit 1;
   select format('count(*), %s, array[%s]::numeric[], array[%s]::numeric[], array[%s]::numeric[], array[%s]::bigint[]',
                 case when v_currency is null then '0' else format('count(distinct s.normalized_payload ->> %L)', v_currency) end,
@@ -182,20 +183,20 @@ begin
                    from jsonb_array_elements(v_set.conditions) with ordinality as e (c, o)) end)
       using p_upload.upload_id, v_layout ->> 'leaf', p_totals, v_set.wanted;
   end loop;
-  -- All lines: all blocks together. Currencies of blocks may be the same, so that their number is counted anew.
+  -- All lines: all blocks together. Blocks may have the same currencies, so these are counted over the lines.
   insert into pg_temp.ingest_own_sum
-  select '[]', sum(b.lines),
+  select '[]', b.lines,
          (select count(distinct s.normalized_payload ->> v_currency) from public.staging_rows s
            where v_currency is not null and s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.validation_status <> 'skipped'),
-         (select array_agg(x.value order by x.place) from (select n.place, sum(c.sums[n.place]) as value
-            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x),
-         (select array_agg(x.value order by x.place) from (select n.place, min(c.least[n.place]) as value
-            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x),
-         (select array_agg(x.value order by x.place) from (select n.place, max(c.most[n.place]) as value
-            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x),
-         (select array_agg(x.value order by x.place) from (select n.place, sum(c.unread[n.place])::bigint as value
-            from generate_series(1, max(cardinality(b.sums))) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) x)
-    from pg_temp.ingest_own_sum b where b.conditions @? '$[*].block' having count(*) > 0;
+         x.sums, x.min_values, x.max_values, x.unread
+    from (select sum(c.lines) as lines, max(cardinality(c.sums)) as measures from pg_temp.ingest_own_sum c where c.conditions @? '$[*].block') b
+   cross join lateral (
+     select array_agg(m.total order by m.place) as sums, array_agg(m.min_value order by m.place) as min_values,
+            array_agg(m.max_value order by m.place) as max_values, array_agg(m.unread order by m.place) as unread
+       from (select n.place, sum(c.sums[n.place]) as total, min(c.min_values[n.place]) as min_value, max(c.max_values[n.place]) as max_value,
+                    sum(c.unread[n.place])::bigint as unread
+               from generate_series(1, b.measures) as n (place), pg_temp.ingest_own_sum c where c.conditions @? '$[*].block' group by 1) m) x
+   where b.lines is not null;
 end $$;
 
 -- The value of a condition in a line `s`. Internal.
@@ -207,7 +208,7 @@ as $$
               else format('s.normalized_payload ->> %L', p_condition ->> 'field') end
 $$;
 
--- Holds the totals against the sums; see fn_ingest_own_totals for the result. Internal.
+-- Compares the totals with the sums; see fn_ingest_own_totals for the result. Internal.
 create or replace function iu_core.fn_ingest_own_totals_compare(p_upload iu_core.ingest_upload, p_definition jsonb, p_found bigint) returns jsonb
 language sql
 set search_path = pg_catalog, pg_temp
@@ -224,11 +225,11 @@ as $$
                                        else '^$' end)), 0))) as x (decimals)
      where t.payload ->> m.field is not null
   ), compared as materialized (
-    select p.*, b.place as basis, b.told, s.lines, s.sums[p.place] as total, s.unread[p.place] as unread,
+    select p.*, b.place as basis, b.description, s.lines, s.sums[p.place] as total, s.unread[p.place] as unread,
            case when p.is_money and s.currencies > 1 then 'its lines have several currencies'
                 when a.agrees then null
-                when n.is_rate and p.value between s.least[p.place] and s.most[p.place] then 'it lies between the smallest and the largest value: an average or a rate'
-                when n.is_unique and p.value between s.most[p.place] and s.sums[p.place] then 'it counts each only once'
+                when n.is_rate and p.value between s.min_values[p.place] and s.max_values[p.place] then 'it lies between the smallest and the largest value: an average or a rate'
+                when n.is_unique and p.value between s.max_values[p.place] and s.sums[p.place] then 'it counts each only once'
            end as reason, a.agrees
       from printed p
       join pg_temp.ingest_own_basis b on b.line = p.line
@@ -241,13 +242,13 @@ as $$
                                 w.words ~ '(^|[^[:alpha:]])(reach|unique|uniques|users|visitors|people|reichweite|nutzer|besucher)([^[:alpha:]]|$)') as n (is_rate, is_unique)
   ), basis as (
     -- One basis for each total: one with which all figures agree, else the first.
-    select distinct on (c.line) c.line, c.basis, c.told, c.lines
-      from (select c.line, c.basis, min(c.told) as told, min(c.lines) as lines,
+    select distinct on (c.line) c.line, c.basis, c.description, c.lines
+      from (select c.line, c.basis, min(c.description) as description, min(c.lines) as lines,
                    bool_and(c.agrees or c.reason is not null) and bool_or(c.reason is null) as agrees
               from compared c group by 1, 2) c
      order by c.line, c.agrees desc, c.basis
   ), total as materialized (
-    select t.line, t.label, t.place, b.told, b.lines,
+    select t.line, t.label, t.place, b.description, b.lines,
            count(*) filter (where c.agrees and c.reason is null) as agreeing, count(*) filter (where not c.agrees and c.reason is null) as disagreeing,
            case when b.line is null then
              case when not exists (select from measure) then 'no column of the dataset is a sum'
@@ -262,8 +263,8 @@ as $$
       from pg_temp.ingest_own_total t
       left join basis b on b.line = t.line
       left join compared c on c.line = b.line and c.basis = b.basis
-     group by t.line, t.label, t.place, b.line, b.told, b.lines
-  ), told as (
+     group by t.line, t.label, t.place, b.line, b.description, b.lines
+  ), ranked as (
     select t.*, case when t.disagreeing > 0 then 'disagrees' when t.agreeing > 0 then 'agrees' else 'not_compared' end as result,
            row_number() over (order by t.disagreeing > 0 desc, t.agreeing > 0, t.line) as rank
       from total t
@@ -271,8 +272,8 @@ as $$
     -- Numbers of these lines that are not sums.
     select f.value ->> 'header' as header, min((f.value ->> 'column')::integer) as place,
            case when d.field ->> 'type' = 'percent' then 'a percentage is not a sum'
-                when d.field ->> 'additive' = 'false' then 'the dataset says that it is not added up (additive: false)'
-                when d.field ->> 'type' = 'decimal' and not coalesce((d.field ->> 'additive')::boolean, false) then 'a decimal is a sum only if the dataset says so (additive: true)'
+                when d.field ->> 'additive' = 'false' then 'its values cannot be added up'
+                when d.field ->> 'type' = 'decimal' and not coalesce((d.field ->> 'additive')::boolean, false) then 'a decimal is a sum only where the dataset says additive: true'
                 else 'it is not a figure of the rows' end as reason
       from jsonb_each(p_upload.reading -> 'map' -> 'fields') as f
      cross join lateral (select p_definition -> 'fields' -> f.key) as d (field)
@@ -290,18 +291,18 @@ as $$
   )
   select jsonb_build_object(
            'lines', p_found,
-           'agree', (select count(*) from told t where t.result = 'agrees'),
-           'disagree', (select count(*) from told t where t.result = 'disagrees'),
-           'not_compared', (select count(*) from told t where t.result = 'not_compared') + p_found - (select count(*) from told),
+           'agree', (select count(*) from ranked t where t.result = 'agrees'),
+           'disagree', (select count(*) from ranked t where t.result = 'disagrees'),
+           'not_compared', (select count(*) from ranked t where t.result = 'not_compared') + p_found - (select count(*) from ranked),
            'columns', (select coalesce(jsonb_agg(m.header order by m.place), '[]') from measure m
                         where exists (select from compared c join basis b using (line, basis) where c.field = m.field and c.reason is null)),
            'excluded', (select coalesce(jsonb_agg(jsonb_build_object('column', e.header, 'reason', e.reason) order by e.place), '[]')
                           from (select * from excluded order by place limit 50) e),
            'more_excluded', (select greatest(count(*) - 50, 0) from excluded),
-           'totals', (select coalesce(jsonb_agg(jsonb_build_object('line', t.line, 'label', t.label, 'result', t.result, 'with', t.told, 'lines', t.lines, 'reason', t.reason,
+           'totals', (select coalesce(jsonb_agg(jsonb_build_object('line', t.line, 'label', t.label, 'result', t.result, 'with', t.description, 'lines', t.lines, 'reason', t.reason,
                                'figures', coalesce((select jsonb_agg(f order by o) from jsonb_array_elements(t.figures) with ordinality as e (f, o) where o <= 20), '[]'),
                                'more_figures', greatest(coalesce(jsonb_array_length(t.figures), 0) - 20, 0)) order by t.rank), '[]')
-                        from told t where t.rank <= 100),
+                        from ranked t where t.rank <= 100),
            'more_totals', greatest(p_found - 100, 0))
 $$;
 

@@ -511,7 +511,8 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
                                     order by a.answer_id desc), '[]')
             from (select * from iu_core.ingest_conflict_answer x where x.upload_id = u.upload_id order by x.answer_id desc limit 20) a) as conflict_answers,
          -- The upload failed, and its file is kept until then: it can be read again.
-         (select g.kept_until from iu_core.ingest_reading g where g.upload_id = u.upload_id) as file_kept_until
+         (select g.kept_until from iu_core.ingest_reading g where g.upload_id = u.upload_id) as file_kept_until,
+         (select c.title from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as title
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

@@ -7,7 +7,8 @@ create or replace function iu_core.fn_health(
   out routines_digest text,
   out partition_days_left integer,
   out history_days_left integer,
-  out execution_days_left integer
+  out execution_days_left integer,
+  out contract_version integer
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -18,7 +19,9 @@ as $$
             from (select schema_name || '.' || object_name || ' ' || hash as line from iu_core.schema_routine) as routines),
          iu_core.fn_event_partition_days_left(),
          iu_core.fn_job_history_days_left(),
-         noetl.fn_execution_partition_days_left()
+         noetl.fn_execution_partition_days_left(),
+         -- The last one that took something away: an older version cannot work after it.
+         (select max(version) from iu_core.schema_migration where name ~ '^\d{4}_contract_')
 $$;
 
 grant execute on function iu_core.fn_health() to dot_executor, service_role;

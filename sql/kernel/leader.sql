@@ -61,3 +61,19 @@ as $$
 $$;
 
 grant execute on function iu_core.fn_leader_lock(uuid) to dot_executor;
+
+-- Who leads what now. For whoever operates some workspace: a leader works for all of them.
+create or replace function iu_core.fn_leaders()
+returns table (name text, host text, pid integer, since timestamptz, leased_until timestamptz)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member_somewhere('operate');
+  return query
+    select l.name, coalesce(substring(l.process from '^(.*) \d+$'), l.process), coalesce(substring(l.process from ' (\d{1,9})$')::integer, 0),
+           l.since, l.leased_until
+      from iu_core.leader l where l.leased_until > clock_timestamp() order by l.name;
+end $$;
+
+grant execute on function iu_core.fn_leaders() to dot_executor, service_role, authenticated, stagedoor_reviewer;

@@ -53,6 +53,7 @@ end $$;
 
 grant execute on function iu_core.fn_process_heartbeat(uuid, boolean) to dot_executor;
 
+-- Deletes the row of a process that has stopped.
 create or replace function iu_core.fn_process_leave(p_process uuid) returns void
 language sql security definer
 set search_path = pg_catalog, pg_temp

@@ -12,7 +12,7 @@ import { sha256 } from './secrets.ts'
 /** Of each request to the provider. */
 const TIMEOUT_SECONDS = 10
 
-export interface Identity {
+interface Identity {
   readonly subject: string
   /** How the provider says that people call them. */
   readonly name: string | undefined
@@ -194,7 +194,7 @@ function refusedOrUnavailable(issuer: string, error: unknown): unknown {
 
 // Flows that wait for the browser. Another process may answer the callback, so the database keeps them; as service_role.
 
-export interface KeptFlow extends Flow {
+interface KeptFlow extends Flow {
   readonly returnTo: string
   readonly invitationHash: string | undefined
 }

@@ -2,6 +2,7 @@
  * The one composition of a Stagedoor process: pools, periodic tasks, dispatcher and workers. `stagedoor start`, `stagedoor worker`,
  * `stagedoor run` and `work()` of the library say which roles they take; every one of them runs the same maintenance.
  */
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { accessTasks } from '../access/maintenance.ts'
 import { changeTasks } from '../changes/maintenance.ts'
@@ -16,8 +17,8 @@ import { gateTasks } from '../gates/maintenance.ts'
 import { retainDuck } from '../ingest/duckdb.ts'
 import { ingestLibrary } from '../ingest/library.ts'
 import type { PipelineDeps } from '../ingest/pipeline.ts'
-import { fileTasks } from '../ingest/reading.ts'
 import { spoolFolder } from '../ingest/spool.ts'
+import { fileTasks } from '../ingest/upload-files.ts'
 import { ingestTasks } from '../ingest/uploads.ts'
 import { builtInHandlers } from '../jobs/built-in-kinds.ts'
 import type { JobHandlers } from '../jobs/handlers.ts'
@@ -33,10 +34,12 @@ import {
   watchHistory,
   withClient,
 } from '../kernel/postgres/connection.ts'
+import { mapDatabaseError } from '../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { announceHistory } from '../kernel/postgres/history.ts'
 import { type Database, refuseTransactionPooler } from '../kernel/postgres/open.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
+import { type Nats, shareNats } from '../runtime/nats.ts'
 import { type Maintenance, type MaintenanceTask, startMaintenance } from '../runtime/periodic-tasks.ts'
 import { retryWhileUnavailable } from '../runtime/retry.ts'
 import type { BlobStore } from '../runtime/stores/blob-store.ts'
@@ -44,13 +47,14 @@ import { openWakeups, type Wakeups } from '../runtime/wakeups.ts'
 import type { Search, WorkOptions as SearchWorkOptions } from '../search/library.ts'
 import type { SearchWorker } from '../search/worker.ts'
 import { ORPHANS, stagingTasks, TRASH } from '../staging/maintenance.ts'
+import { type Gateway, startGateway } from './gateway.ts'
 import type { Metrics } from './metrics.ts'
-import { createPlaybookRuntime } from './playbook-runtime.ts'
+import { createPlaybookRuntime, type PlaybookRuntime } from './playbook-runtime.ts'
 import { type ProcessRole, type RegisteredProcess, registerProcess } from './processes.ts'
 import { ReadReplica } from './replica.ts'
 import { createSearch } from './search.ts'
 import { blobProof, openStores, resultPlaces, type Stores, type StoreWatch, watchStores } from './stores.ts'
-import { startReader } from './uploads.ts'
+import { startReader } from './upload-reader.ts'
 
 /** What runs in this process. Maintenance always does, unless another composition of the same process runs it. */
 export interface Roles {
@@ -66,6 +70,8 @@ export interface Roles {
   readonly playbooks?: EngineWorkOptions
   /** Projects units and documents into search. */
   readonly search?: SearchWorkOptions
+  /** Hands calls to remote workers over NATS; only with NATS_URL. */
+  readonly gateway?: boolean
   readonly maintenance?: boolean
 }
 
@@ -76,7 +82,10 @@ export interface ComposeOptions {
   readonly roles: Roles
   readonly log: Logger
   /** Counts what the parts of this process do. */
-  readonly metrics?: Pick<Metrics, 'worker' | 'engine' | 'search' | 'replica' | 'onPass'>
+  readonly metrics?: Pick<
+    Metrics,
+    'worker' | 'engine' | 'search' | 'replica' | 'wakeups' | 'gateway' | 'onPass'
+  >
   /** The registration of this process, where another composition of it has one. */
   readonly process?: RegisteredProcess | undefined
   /** Installs `crash` for exceptions that nobody handled, before the first part starts. Returns what uninstalls it. */
@@ -107,6 +116,8 @@ export interface ApiResources {
   readonly requests: Pool
   /** Where reads may go besides; undefined without DATABASE_READ_URL. */
   readonly replica: ReadReplica | undefined
+  /** Carries wake-ups; undefined without NATS_URL. */
+  readonly nats: Nats | undefined
   /** As dot_executor: asks the database how it is. */
   readonly health: Pool
   readonly ingest: PipelineDeps
@@ -126,6 +137,8 @@ const CLAIM_SESSIONS = 2
 const DISPATCHER_SESSIONS = 1
 const MAINTENANCE_SESSIONS = 4
 const ENGINE_SESSIONS = 12
+/** Claims, enqueues, ends of steps and the list of workers. Each set of handlers has up to three more: heartbeats, and completions of jobs. */
+const GATEWAY_SESSIONS = 4
 const TOOL_SESSIONS = 6
 /** The projection of executions is only this far behind when something is wrong. */
 const MAX_PROJECTION_LAG_MS = 30_000
@@ -164,6 +177,7 @@ export async function compose(
         parts.worker?.crash(error),
         parts.reader?.crash(error),
         parts.playbooks?.engine.crash(error),
+        parts.gateway?.crash(error),
       ])
     },
     stop() {
@@ -175,14 +189,16 @@ export async function compose(
     await refuseTransactionPooler(database.workerUrl)
     parts.process = await register(context, roles, process)
     if (onCrash) closers.push(onCrash(composition.crash))
+    parts.nats = connectNats(context, metrics)
     parts.stores = await watchSharedStores(context)
     const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
-    if (roles.api) parts.api = openApi(context, search!, metrics)
+    if (roles.api) parts.api = openApi(context, search!, parts.nats, metrics)
     if (roles.uploads ?? roles.api) parts.reader = await startUploads(context, parts, metrics)
     if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
     if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)
     if (roles.maintenance !== false) parts.maintenance = runMaintenance(context, parts, roles.api === true)
     if (roles.playbooks) parts.playbooks = await startPlaybooks(context, roles.playbooks, metrics)
+    if (roles.gateway) parts.gateway = await runGateway(context, parts, metrics)
     if (roles.search) {
       const worker = await search!.work({ log, ...(metrics && { hooks: metrics.search }), ...roles.search })
       closers.push(() => worker.stop())
@@ -191,7 +207,8 @@ export async function compose(
     return composition
   } catch (error) {
     await composition.stop()
-    throw error
+    // A part may have got it from its first statement: no session was left, or the server was shutting down.
+    throw mapDatabaseError(error, database.workerUrl)
   }
 }
 
@@ -225,6 +242,7 @@ interface Context {
 
 interface Parts {
   process?: RegisteredProcess
+  nats?: Nats | undefined
   stores?: StoreWatch | undefined
   api?: ApiResources
   worker?: Worker
@@ -233,10 +251,12 @@ interface Parts {
   maintenance?: Maintenance
   playbooks?: RunningPlaybooks
   searchWorker?: SearchWorker
+  gateway?: Gateway | undefined
 }
 
 interface RunningPlaybooks {
   readonly engine: Engine
+  readonly runtime: Pick<PlaybookRuntime, 'tools' | 'results'>
   health(): HealthCheck[]
 }
 
@@ -250,6 +270,7 @@ function healthOf({
   dispatcher,
   playbooks,
   searchWorker,
+  gateway,
 }: Parts): HealthCheck[] {
   const single = [maintenance, worker, reader, dispatcher].flatMap((part) => (part ? [part.health()] : []))
   return [
@@ -257,6 +278,7 @@ function healthOf({
     ...single,
     ...(playbooks?.health() ?? []),
     ...(searchWorker ? [searchWorker.health()] : []),
+    ...(gateway?.health() ?? []),
   ]
 }
 
@@ -280,13 +302,14 @@ async function register(
   return process
 }
 
-function rolesOf({ api, jobs, dispatcher, playbooks, search, maintenance }: Roles): ProcessRole[] {
+function rolesOf({ api, jobs, dispatcher, playbooks, search, gateway, maintenance }: Roles): ProcessRole[] {
   const taken: Record<ProcessRole, boolean> = {
     server: api === true,
     worker: jobs !== undefined,
     engine: playbooks !== undefined,
     dispatcher: dispatcher === true,
     search: search !== undefined,
+    gateway: gateway === true,
     maintenance: maintenance !== false,
   }
   return (Object.keys(taken) as ProcessRole[]).filter((role) => taken[role])
@@ -322,13 +345,30 @@ function openSearch(context: Context, max: number): Search {
   return search
 }
 
+/** Before the parts that wake each other, and closed after them. It may be away: then notifications of the database carry wake-ups. */
+function connectNats(context: Context, metrics: Hooks): Nats | undefined {
+  const { config, database, log, closers } = context
+  const link = shareNats(config, `stagedoor ${hostname()} ${process.pid}`, log)
+  if (link) closers.push(() => link.release())
+  const wakeups = openWakeups(database.workerUrl, log, { nats: link?.nats, hooks: metrics?.wakeups })
+  closers.push(() => wakeups.close())
+  if (link && metrics) {
+    const count = (): void => metrics.wakeups.onNats(link.nats.connected)
+    const end = link.nats.onChange(count)
+    closers.push(async () => end())
+    count()
+  }
+  return link?.nats
+}
+
 /** Readers and searches have pools of their own: a file that is being read holds its session for as long as it takes. */
-function openApi(context: Context, search: Search, metrics: Hooks): ApiResources {
+function openApi(context: Context, search: Search, nats: Nats | undefined, metrics: Hooks): ApiResources {
   const { config, database, closers, stores } = context
   const requests = openRequestPool(context, database.apiUrl, 'api')
   const resources = {
     requests,
     replica: openReplica(context, requests, metrics),
+    nats,
     health: openWorkerPool(context, { max: HEALTH_SESSIONS, purpose: 'health' }),
     ingest: {
       pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
@@ -549,7 +589,29 @@ async function startPlaybooks(
     results: runtime.results,
   })
   closers.push(() => engine.stop())
-  return { engine, health: () => [engine.health(), lag.health()] }
+  return { engine, runtime, health: () => [engine.health(), lag.health()] }
+}
+
+/** With a pool of its own: what remote workers run must not wait for what handlers of this process do. Undefined without NATS_URL. */
+async function runGateway(context: Context, parts: Parts, metrics: Hooks): Promise<Gateway | undefined> {
+  const { config, database, log, closers } = context
+  const { nats } = parts
+  if (nats === undefined) return undefined
+  const onCommandEnd = metrics?.engine.onCommandEnd
+  // The lag of the projection is that of the engine that drives.
+  const engineHooks: EngineHooks = onCommandEnd === undefined ? {} : { onCommandEnd }
+  const gateway = await startGateway({
+    nats,
+    log,
+    pool: openWorkerPool(context, { max: GATEWAY_SESSIONS, purpose: 'gateway' }),
+    listenUrl: database.workerUrl,
+    process: parts.process!.id,
+    longRunningMs: config.workerLongRunning * 1000,
+    ...(metrics && { metrics }),
+    ...(parts.playbooks && { playbooks: { ...parts.playbooks.runtime, hooks: engineHooks } }),
+  })
+  closers.push(() => gateway.stop())
+  return gateway
 }
 
 /** How far the projection of executions is behind their logs. */

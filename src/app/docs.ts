@@ -25,7 +25,7 @@ const Heading = shape('DocsHeading', {
   anchor: Type.String({ description: 'what comes after # in an address' }),
   line: Type.Integer({ description: 'of the Markdown, from 1' }),
 })
-export type Heading = Static<typeof Heading>
+type Heading = Static<typeof Heading>
 
 export const DocsPage = shape('DocsPage', {
   page: Type.String({ description: 'its name in an address' }),

@@ -16,6 +16,10 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
     'Replica',
     'Look whether the standby of DATABASE_READ_URL runs and receives the log: `select * from pg_stat_replication` on the primary. Until then the primary answers.',
   ],
+  nats: [
+    'NATS',
+    'Look whether the server of NATS_URL runs and takes the credentials: `nats-server` writes who it refuses. Until then the database carries wake-ups, and workers without a database wait.',
+  ],
   migrations: ['Schema of the database', 'Apply what is missing: `stagedoor migrate`.'],
   event_partitions: ['Room for events', PARTITIONS_REMEDY],
   job_partitions: ['Room for the job history', PARTITIONS_REMEDY],
@@ -23,6 +27,15 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
   workers: [
     'Maintenance',
     'Look at the log of `stagedoor start`: a task that cleans up or creates partitions fails.',
+  ],
+  gateway: [
+    'Gateway of remote workers',
+    'Look whether NATS runs, and whether another installation uses the same STAGEDOOR_CELL: the guide of remote workers.',
+  ],
+  gateway_jobs: ['Jobs of remote workers', 'Look at the log of this process: it cannot claim jobs for them.'],
+  gateway_executions: [
+    'Playbook steps of remote workers',
+    'Look at the log of this process: it cannot claim steps for them.',
   ],
   jobs: ['Job worker', 'Look at the log of this process, and at Jobs for what runs too long.'],
   dispatcher: [
@@ -45,13 +58,18 @@ const CHECK_TEXTS: Readonly<Record<string, readonly [title: string, remedy: stri
   blobs: ['Files of staged parts', 'Look whether the folder of the blobs is there and can be written.'],
 }
 
+/** What goes on without it, slower. */
+const WARNINGS = new Set(['replica', 'nats'])
+
 interface DescribedCheck extends HealthCheck {
   readonly title: string
+  readonly severity: 'ok' | 'warning' | 'error'
   /** What to do if it is not ok. */
   readonly remedy: string
 }
 
 export function describeCheck(check: HealthCheck): DescribedCheck {
   const [title, remedy] = CHECK_TEXTS[check.name] ?? [check.name, 'Compare with `stagedoor doctor`.']
-  return { ...check, title, remedy }
+  const severity = check.ok ? 'ok' : WARNINGS.has(check.name) ? 'warning' : 'error'
+  return { ...check, title, severity, remedy }
 }

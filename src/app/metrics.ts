@@ -4,8 +4,11 @@ import type { Pass } from '../events/dispatcher.ts'
 import type { ReaderLag } from '../events/outbox.ts'
 import type { EngineHooks } from '../executions/engine/engine.ts'
 import type { ExecutionStatistics } from '../executions/queries.ts'
+import type { Pool } from '../jobs/pools.ts'
 import type { KindStatistics } from '../jobs/queue.ts'
 import type { WorkerHooks } from '../jobs/worker-types.ts'
+import type { WakeupHooks } from '../runtime/nats-wakeups.ts'
+import type { GatewayHooks, GatewayState } from '../runtime/remote/gateway.ts'
 import type { ProjectionHooks } from '../search/projection.ts'
 import type { SearchStatus } from '../search/status.ts'
 import type { Process } from './processes.ts'
@@ -20,11 +23,19 @@ export interface ExecutorHooks {
 
 interface DatabaseMetrics {
   readonly processes: readonly Process[]
+  readonly pools: readonly Pool[]
   readonly queue: readonly KindStatistics[]
   readonly readers: readonly ReaderLag[]
   readonly issues: readonly { severity: string; open: number }[]
   readonly executions: ExecutionStatistics
   readonly search: SearchStatus
+}
+
+/** Counts what a gateway does, and shows what it has at each scrape. */
+export interface GatewayMetrics extends Required<GatewayHooks> {
+  onClaim(jobs: number): void
+  /** Undefined: there is no gateway any more. */
+  watch(state: (() => GatewayState) | undefined): void
 }
 
 export interface Metrics {
@@ -38,6 +49,10 @@ export interface Metrics {
   readonly search: ProjectionHooks
   /** For reads that a replica may answer. */
   readonly replica: ReplicaHooks
+  /** For the wake-ups of this process. */
+  readonly wakeups: WakeupHooks & { onNats(connected: boolean): void }
+  /** For the gateway of this process. */
+  readonly gateway: GatewayMetrics
   /** For the dispatcher of this process. */
   onPass(pass: Pass): void
   /** The text of a scrape. */
@@ -95,6 +110,7 @@ export function createMetrics(): Metrics {
   const renderExecutions = executionGauges([database])
   const renderSearch = searchGauges([database])
   const renderProcesses = processGauges([database])
+  const renderPools = poolGauges([database])
   const overHttp = (outcome: string) => (jobs: number) =>
     ended.inc({ by: 'executor', kind: '', outcome }, jobs)
   return {
@@ -117,6 +133,8 @@ export function createMetrics(): Metrics {
     engine: engineMetrics(registers),
     search: projectionMetrics(registers),
     replica: replicaMetrics(registers),
+    wakeups: wakeupMetrics(registers),
+    gateway: gatewayMetrics(registers),
     onPass(pass) {
       for (const [what, count] of Object.entries(pass)) dispatched.inc({ what }, count)
     },
@@ -125,6 +143,7 @@ export function createMetrics(): Metrics {
       renderExecutions(now.executions)
       renderSearch(now.search)
       renderProcesses(now.processes)
+      renderPools(now.pools)
       return `${await registry.metrics()}\n${await database.metrics()}`
     },
     renderOwn: () => registry.metrics(),
@@ -182,6 +201,19 @@ function processGauges(registers: Registry[]): (processes: readonly Process[]) =
   }
 }
 
+function poolGauges(registers: Registry[]): (pools: readonly Pool[]) => void {
+  const wanted = new Gauge({
+    name: 'stagedoor_wanted_workers',
+    help: 'So many workers of the pool begin what is due within ten seconds, each with 10 jobs or 50 steps at once',
+    labelNames: ['pool'],
+    registers,
+  })
+  return (pools) => {
+    wanted.reset()
+    for (const { pool, wanted_workers } of pools) wanted.set({ pool }, wanted_workers)
+  }
+}
+
 function replicaMetrics(registers: Registry[]): ReplicaHooks {
   const reads = new Counter({
     name: 'stagedoor_replica_reads_total',
@@ -198,6 +230,83 @@ function replicaMetrics(registers: Registry[]): ReplicaHooks {
   return {
     onRead: (answer) => reads.inc({ answer }),
     onLag: (ms) => lag.set(ms / 1000),
+  }
+}
+
+function wakeupMetrics(registers: Registry[]): Metrics['wakeups'] {
+  const wakeups = new Counter({
+    name: 'stagedoor_wakeups_total',
+    help: 'Wake-ups that reached this process: told in it, by NOTIFY, or by NATS',
+    labelNames: ['carrier'],
+    registers,
+  })
+  for (const carrier of ['process', 'notify', 'nats']) wakeups.inc({ carrier }, 0)
+  const garbage = new Counter({
+    name: 'stagedoor_wakeups_garbage_total',
+    help: 'Messages on subjects of wake-ups, and notifications, that this process could not read and ignored',
+    registers,
+  })
+  const lag = new Histogram({
+    name: 'stagedoor_wakeup_lag_seconds',
+    help: 'How long a message of this process to itself took over NATS',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1],
+    registers,
+  })
+  let connected: Gauge | undefined
+  return {
+    onWakeup: (carrier) => wakeups.inc({ carrier }),
+    onGarbage: () => garbage.inc(),
+    onEcho: (ms) => lag.observe(ms / 1000),
+    onNats(isConnected) {
+      connected ??= new Gauge({
+        name: 'stagedoor_nats_connected',
+        help: 'Whether this process is connected to NATS; not reported without NATS_URL',
+        registers,
+      })
+      connected.set(isConnected ? 1 : 0)
+    },
+  }
+}
+
+function gatewayMetrics(registers: Registry[]): GatewayMetrics {
+  let state: (() => GatewayState) | undefined
+  const gauge = (name: string, help: string, read: (now: GatewayState) => number) =>
+    new Gauge({
+      name: `stagedoor_gateway_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(state === undefined ? 0 : read(state()))
+      },
+    })
+  gauge('attached', 'Slots of the remote workers that are attached to this gateway', (now) => now.attached)
+  gauge('free', 'Slots of remote workers that are free', (now) => now.free)
+  gauge('offered', 'Calls that were sent to a remote worker and are not confirmed', (now) => now.offered)
+  gauge('held', 'Calls that remote workers run', (now) => now.held)
+  gauge('ends_waiting', 'Calls that ended and are not committed', (now) => now.endsWaiting)
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `stagedoor_gateway_${name}_total`, help, registers })
+  const adopted = counter('adopted', 'Calls that this gateway took over from another')
+  const reoffered = counter('reoffered', 'Calls that were sent to another worker because none confirmed them')
+  const garbage = counter('garbage', 'Messages that have no known shape')
+  const crashed = counter('crashed', 'Calls whose remote worker became silent')
+  const batch = new Histogram({
+    name: 'stagedoor_gateway_batch_size',
+    help: 'Jobs that one claim for remote workers brought',
+    buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
+    registers,
+  })
+  return {
+    onAdopted: (calls) => adopted.inc(calls),
+    onReoffered: (calls) => reoffered.inc(calls),
+    onGarbage: () => garbage.inc(),
+    onCrashed: (calls) => crashed.inc(calls),
+    onClaim: (jobs) => {
+      if (jobs > 0) batch.observe(jobs)
+    },
+    watch(next) {
+      state = next
+    },
   }
 }
 

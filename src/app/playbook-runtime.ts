@@ -26,7 +26,7 @@ interface PlaybookRuntimeDeps {
   readonly prove?: (client: Client, record: string) => Promise<void>
 }
 
-interface PlaybookRuntime {
+export interface PlaybookRuntime {
   readonly tools: Tools
   readonly results: ResultStore
   close(): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * The processes that work on a database: each has a row with its host, version and roles, and beats every few seconds. Servers learn from
+ * The processes that work on a database: each has a row with its host, version and roles, and sends a heartbeat every few seconds. Servers learn from
  * it how many share the rate limits, people see who does what, and two servers whose tokens differ are refused.
  */
 import { createHmac, randomUUID } from 'node:crypto'
@@ -11,7 +11,15 @@ import { columnsOf, type Row, shape, Text, Timestamp, TimestampOrNull, Type } fr
 import { VERSION } from '../kernel/version.ts'
 import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
 
-export const ProcessRole = Type.Enum(['server', 'worker', 'engine', 'dispatcher', 'search', 'maintenance'])
+export const ProcessRole = Type.Enum([
+  'server',
+  'worker',
+  'engine',
+  'dispatcher',
+  'search',
+  'maintenance',
+  'gateway',
+])
 export type ProcessRole = Row<typeof ProcessRole>
 
 export const Process = shape('Process', {
@@ -27,7 +35,7 @@ export const Process = shape('Process', {
 })
 export type Process = Row<typeof Process>
 
-/** Those of the last ten minutes. For whoever operates a workspace. */
+/** The processes that ran in the last ten minutes. For whoever operates a workspace. */
 export async function listProcesses(db: Queryable): Promise<Process[]> {
   const { rows } = await db.query<Process>(`select ${columnsOf(Process)} from iu_core.fn_processes()`)
   return rows
@@ -36,19 +44,20 @@ export async function listProcesses(db: Queryable): Promise<Process[]> {
 /** What tokens a server signs and accepts. */
 export interface TokenSecrets {
   readonly signing: string | undefined
-  /** Accepted besides, while the secret is changed. */
+  /** The former secret, which is accepted as well while the secret is changed. */
   readonly other?: string | undefined
 }
 
 /** This process in the registry of one database. */
 export interface RegisteredProcess {
+  readonly id: string
   /** How many servers share the rate limits, this one included; at least 1. */
   readonly servers: number
-  /** A further part of this process takes roles; returns how they end. */
+  /** Adds the roles of a further part of this process. The returned function removes them. */
   join(roles: readonly ProcessRole[]): Promise<() => Promise<void>>
-  /** Other servers take over: from now on this one does not count. */
+  /** Other servers take over: from now on this one does not count among those that share the rate limits. */
   drain(): Promise<void>
-  /** Beats on a session of this pool from now on. */
+  /** Sends heartbeats on a session of this pool from now on. */
   beat(pool: Pool): void
   leave(): Promise<void>
 }
@@ -118,6 +127,7 @@ export async function registerProcess({
     )
   }
   return {
+    id,
     get servers() {
       return servers
     },

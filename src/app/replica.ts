@@ -12,9 +12,9 @@ import { systemIdentifier } from '../kernel/postgres/history.ts'
 import { type Caller, inTransaction } from '../kernel/postgres/transaction.ts'
 import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
 
-/** Of the answer to a write, and of the requests after it. */
+/** The header of the answer to a write: how far the log of the primary is. The caller sends it back with its reads. */
 export const AFTER_HEADER = 'stagedoor-after'
-/** In place of a position that could not be read: the primary answers. */
+/** The value of the header where the position could not be read: the primary answers the reads. */
 const PRIMARY_ONLY = 'primary'
 
 const PROBE_MS = 1_000
@@ -25,7 +25,7 @@ const MAX_WAIT_MS = 150
 const POLL_MS = 5
 
 /** Who answered a read, and why not the replica. */
-export type ReadAnswer = 'replica' | 'behind' | 'broken' | 'refused'
+type ReadAnswer = 'replica' | 'behind' | 'broken' | 'refused'
 
 export interface ReplicaHooks {
   onRead?(answer: ReadAnswer): void
@@ -43,15 +43,15 @@ interface ReplicaDeps {
 export class ReadReplica {
   private readonly deps: ReplicaDeps
   private readonly probes: PeriodicTasks
-  /** Where the primary was, and when. */
+  /** Positions of the primary, with the times at which they were read. */
   private passed: readonly { readonly at: number; readonly lsn: bigint }[] = []
   private timeline: string | undefined
-  /** Why it is not asked; undefined: it is. */
-  private trouble: string | undefined = 'it has not answered yet'
+  /** Why the replica is not asked; undefined: it is asked. */
+  private trouble: string | undefined = 'the replica has not answered yet'
   private lagMs = 0
-  /** Whether it is a replica of this very primary; undefined: not asked yet. */
+  /** Whether the replica belongs to this primary; undefined: not known yet. */
   private isSameSystem: boolean | undefined
-  /** What it is known to have replayed. */
+  /** The position up to which the replica is known to have replayed. */
   private replayed = 0n
 
   constructor(deps: ReplicaDeps) {
@@ -121,7 +121,7 @@ export class ReadReplica {
     await this.probes.stop()
   }
 
-  /** Undefined: only the primary can tell. Another timeline than that of the primary is from before a failover. */
+  /** The position that the replica must have replayed; undefined: only the primary can answer. Another timeline than its own is from before a failover. */
   private neededLsn(after: string | undefined): bigint | undefined {
     if (after === undefined) return 0n
     const [, timeline, lsn] = /^([0-9A-F]{8})\/([0-9A-F]{1,8}\/[0-9A-F]{1,8})$/.exec(after) ?? []
@@ -162,7 +162,7 @@ export class ReadReplica {
       this.passed = [...this.passed.filter(({ at }) => now.at - at < 2 * MAX_LAG_MS), now]
       this.trouble = this.troubleOf(replica, now.lsn)
     } catch (error) {
-      this.trouble = (error as Error).message || 'it does not answer'
+      this.trouble = (error as Error).message || 'the replica does not answer'
       // Another server may answer at that address next.
       this.isSameSystem = undefined
       this.replayed = 0n
@@ -173,14 +173,15 @@ export class ReadReplica {
   private troubleOf(replica: Probed, primaryLsn: bigint): string | undefined {
     if (replica.login !== 'stagedoor_api')
       return `DATABASE_READ_URL logs in as ${replica.login}, not as stagedoor_api`
-    if (!replica.is_standby || replica.lsn === null) return 'DATABASE_READ_URL leads to no standby'
+    if (!replica.is_standby || replica.lsn === null) return 'DATABASE_READ_URL does not lead to a standby'
     const lsn = parseLsn(replica.lsn)
-    if (!this.isSameSystem || lsn > primaryLsn) return 'it is the replica of another history'
+    if (!this.isSameSystem || lsn > primaryLsn)
+      return 'DATABASE_READ_URL leads to the replica of another database, or of another history of this one'
     const reached = this.passed.findLast((one) => one.lsn <= lsn)
     this.lagMs = performance.now() - (reached ?? this.passed[0]!).at
-    // Before it has reached a place of the primary that was seen from here, nobody knows how far behind it is.
+    // The lag is not known before the replica has reached a position of the primary that was read here.
     return reached === undefined || this.lagMs > MAX_LAG_MS
-      ? `it is ${Math.round(this.lagMs / 1000)} s behind or more`
+      ? `the replica is ${Math.round(this.lagMs / 1000)} s behind or more`
       : undefined
   }
 }
@@ -199,11 +200,12 @@ const PROBE =
 const POSITION = `left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || '/' ||
   case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end`
 
-/** Undefined: the primary would say the same. */
+/** Why the replica did not answer; undefined: the primary would fail in the same way. */
 function whyNotReplica(error: unknown): ReadAnswer | undefined {
   const states = [error, (error as { cause?: unknown })?.cause].map((one) => (one as { code?: string })?.code)
-  // It writes, or locks what a standby cannot lock; or a replay had to cancel it.
+  // The statement writes, or locks what a standby cannot lock.
   if (states.some((state) => state === '25006' || state === '55000')) return 'refused'
+  // The replay of the log cancelled it.
   if (states.some((state) => state === '40001' || state === '40P01')) return 'behind'
   if (!(error instanceof StagedoorError)) return undefined
   return ['database_unreachable', 'pool_exhausted', 'migrations_pending'].includes(error.code)

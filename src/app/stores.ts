@@ -345,7 +345,7 @@ async function ownerOf(db: Queryable, cell: string, { scheme }: SharedPlace): Pr
 }
 
 /** Throws the named error of what is wrong. */
-export async function checkPlace(place: SharedPlace, { database, marker, isUsed }: Owner): Promise<void> {
+async function checkPlace(place: SharedPlace, { database, marker, isUsed }: Owner): Promise<void> {
   const found = await place.readMarker()
   if (found === undefined && isUsed && place.scheme === 'pvc')
     throw notMounted(place.name, place.marker, marker.trim())

@@ -38,6 +38,10 @@ export const InboxMatter = shape('InboxMatter', {
   actor: Type.String({ description: 'who did it last' }),
   at: Timestamp,
   group_name: nullable(Type.String({ description: 'through which group your review is asked' })),
+  by_policy: Type.Boolean({
+    description:
+      'nobody named you: the review policy asks for an approval by your group, or without group_name by your role; actor has submitted it',
+  }),
   comment_id: UuidOrNull,
   excerpt: nullable(Type.String({ description: 'how the comment or the reason begins' })),
   many: Type.Integer({ description: 'how many of this matter on this change' }),

@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<InboxMatter['matter'], string>> = {
   review_requested: 'asks for your review',
   changes_requested: 'requested changes',
   undo_requested: 'asks for an undo',
-  plan_outdated: 'could not promote: the plan is outdated',
+  plan_outdated: 'made the plan outdated, or found it to be',
   mentioned: 'mentioned you',
   replied: 'replied',
   approved: 'approved it',
@@ -75,8 +75,10 @@ const columns = (names: MemberNames): Column<InboxMatter>[] => [
   { title: 'who', value: ({ actor }) => names(actor), shrinkTo: 8 },
   {
     title: 'what',
-    value: ({ matter, group_name, many }) =>
-      `${WORDS[matter]}${group_name === null ? '' : ` (group ${group_name})`}${many > 1 ? ` (${many})` : ''}`,
+    value: ({ matter, group_name, by_policy, many }) => {
+      const words = by_policy ? 'submitted it; the policy asks for you' : WORDS[matter]
+      return `${words}${group_name === null ? '' : ` (group ${group_name})`}${many > 1 ? ` (${many})` : ''}`
+    },
     shrinkTo: 12,
   },
   { title: 'says', value: ({ excerpt }) => printableLine(excerpt ?? ''), shrinkTo: 8, dim: true },

@@ -40,7 +40,13 @@ import { changeId, commentId } from './ids.ts'
 import { type MemberNames, type Session, workspaceIfNamed } from './session.ts'
 import { type Column, nextPage, type Output, painter } from './terminal.ts'
 import { printable, printableLine, prose } from './text.ts'
-import { outdatedText, paintOutdated } from './upload-show.ts'
+import {
+  checkIfPlanned,
+  outdatedText,
+  type PlanChecked,
+  paintOutdated,
+  planCheckText,
+} from './upload-show.ts'
 
 /** The exit code for drift, as `stagedoor doctor` has it. */
 const DRIFT = 7
@@ -146,15 +152,18 @@ const showCommand = () =>
   changeVerb('show', 'title, description, status, reviewers and conversation of a change').run(
     async (session, id) => {
       const { output, transaction } = session
-      const { change, comments } = await transaction(async (client) => {
-        const found = await requireChange(client, id)
-        return { change: found, comments: await listComments(client, found.change_id, { limit: 50 }) }
+      const { change, comments, check } = await transaction(async (client) => {
+        const { kind, subject_id, change_id } = await requireChange(client, id)
+        const check = kind === 'upload' ? await checkIfPlanned(client, subject_id) : undefined
+        // Read after it: what it found stands in the change, too.
+        const change = await requireChange(client, change_id)
+        return { change, comments: await listComments(client, change_id, { limit: 50 }), check }
       })
       const names = await namesOf(session, change.workspace_id)
       output.result(
-        change,
+        check ? { ...change, plan_check: check } : change,
         () => {
-          printChange(output, change, names)
+          printChange(output, change, names, check)
           if (comments.length > 0) printThreads(output, comments, names)
           if (comments.length < change.comment_count)
             output.dim(`\nThe first ${comments.length} of ${change.comment_count} comments.`)
@@ -168,7 +177,7 @@ const showCommand = () =>
     },
   )
 
-function printChange(output: Output, change: Change, names: MemberNames): void {
+function printChange(output: Output, change: Change, names: MemberNames, check?: PlanChecked): void {
   const { number, title, description, reviewers, approvers, undo_request: undo, labels } = change
   output.line(`${paintStatus(statusOf(change))}  ${pc.bold(`#${number} ${printableLine(title)}`)}`)
   if (description !== '') output.line(`\n${prose(printable(description))}`)
@@ -186,7 +195,7 @@ function printChange(output: Output, change: Change, names: MemberNames): void {
       ],
       ['labels', labels.join(', ')],
       ['dataset', change.dataset],
-      ['plan', outdatedText(change.outdated)],
+      ['plan', joinWords([outdatedText(change.outdated), check && planCheckText(check)], '; ')],
       ['digest', change.digest],
       [change.kind, change.subject_id],
     ],

@@ -115,14 +115,16 @@ type NameOf<F extends string> = F extends `${string}--no-${infer N}`
       ? CamelCase<N>
       : never
 
-/** `--name <value...>` is a list, `--name <value>` one value, `--name` a boolean, `--no-name` true where it is not given. */
+/** `--name <value...>` is a list, `--name <value>` one value, `--name [value]` a value or true, `--name` a boolean, `--no-name` true where it is not given. */
 type Optional<F extends string, T = string> = F extends `${string}--no-${string}`
   ? { readonly [K in NameOf<F>]: boolean }
   : F extends `${string}...>`
     ? { readonly [K in NameOf<F>]?: T extends readonly unknown[] ? T : T[] }
     : F extends `${string}<${string}`
       ? { readonly [K in NameOf<F>]?: T }
-      : { readonly [K in NameOf<F>]?: boolean }
+      : F extends `${string}[${string}`
+        ? { readonly [K in NameOf<F>]?: T | true }
+        : { readonly [K in NameOf<F>]?: boolean }
 
 type Argument<F extends string> = F extends `${string}...${string}`
   ? string[]

@@ -13,7 +13,7 @@ import { argumentInvalid } from './arguments.ts'
 import { command } from './command.ts'
 import { plural } from './format.ts'
 import { formatTable, type Output } from './terminal.ts'
-import { prose } from './text.ts'
+import { printableLine, prose } from './text.ts'
 
 const UP_TO_DATE = 'Nothing to do: the database is at this version.'
 
@@ -23,6 +23,7 @@ export const migrateCommand = () =>
     .examples(
       `Runs as the login of DATABASE_DIRECT_URL (or DATABASE_URL), which owns the database and has CREATEROLE;
 one that does not own it needs CREATE on it, and USAGE and CREATE on the schema public with grant option.
+Processes of an older version go on meanwhile. A migration that takes away what they use waits until they have stopped.
 Where a right is missing, nothing is changed and the statements for an administrator are printed. Two at once: one waits.`,
     )
     .run(
@@ -33,6 +34,7 @@ Where a right is missing, nothing is changed and the statements for an administr
           return output.result(plan, () => {
             if (isUpToDate(plan)) output.done(UP_TO_DATE)
             else printMigrationPlan(output, plan)
+            printOlderProcesses(output, plan)
           })
         }
         const done = await migrate({ url, progress: (step) => output.note(pc.dim(`  ${step}`)) })
@@ -42,15 +44,31 @@ Where a right is missing, nothing is changed and the statements for an administr
             output.line(
               `\nThe API logs in as stagedoor_api, which has no password yet. ${pc.bold('stagedoor login --reset')} gives it one.`,
             )
+          printOlderProcesses(output, done)
         })
       },
       { prepare: false },
     )
 
+/** They go on as they are; what comes next is up to whoever upgrades. */
+function printOlderProcesses(output: Output, { older_processes: older }: MigrationPlan): void {
+  if (older.length === 0) return
+  output.warn(
+    `${older.length === 1 ? 'One process runs' : `${older.length} processes run`} an older version. Upgrade servers and gateways first, then those that drive executions, then workers:`,
+  )
+  output.records(older, [
+    { title: 'host', value: ({ host }) => printableLine(host) },
+    { title: 'process', value: ({ pid }) => pid },
+    { title: 'version', value: ({ version }) => printableLine(version) },
+    { title: 'runs', value: ({ roles }) => roles.join(', ') },
+  ])
+}
+
 function printMigrationPlan(output: Output, plan: MigrationPlan): void {
   const sections: [string, readonly string[]][] = [
     ['Roles, memberships and schemas', plan.bootstrap],
     ['Migrations', plan.migrations],
+    ['Migrations that wait until processes of an older version have stopped', plan.waiting_migrations],
     ['Routines and views to create or replace', plan.routines],
     ['Routines and views to drop', plan.removed_routines],
   ]
@@ -68,6 +86,7 @@ export function migrationSummary(plan: MigrationPlan): string {
   const counts: [number, string][] = [
     [plan.bootstrap.length, 'roles and schemas statements'],
     [plan.migrations.length, 'migrations'],
+    [plan.waiting_migrations.length, 'migrations that wait'],
     [plan.routines.length, 'routines and views'],
     [plan.removed_routines.length, 'dropped'],
   ]

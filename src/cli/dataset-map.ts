@@ -12,9 +12,9 @@ import {
   updateMapping,
 } from '../ingest/datasets/mapping.ts'
 import { resolvePlatform } from '../ingest/datasets/registry.ts'
-import { previewSource } from '../ingest/pipeline.ts'
+import type { MappingPreview, PreviewColumn } from '../ingest/mapping-shapes.ts'
 import { forgetReadOptions, listReadOptions, type ReadOptionsMemory } from '../ingest/read-options.ts'
-import type { MappingPreview, PreviewColumn } from '../ingest/shapes.ts'
+import { previewSource } from '../ingest/source-preview.ts'
 import type { FileOptions } from '../ingest/stage.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import {

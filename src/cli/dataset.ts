@@ -19,7 +19,7 @@ import {
   unknownDataset,
 } from '../ingest/datasets/registry.ts'
 import type { TableDifference } from '../ingest/datasets/short-form.ts'
-import { matchSource } from '../ingest/pipeline.ts'
+import { matchSource } from '../ingest/source-preview.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { argumentInvalid, DELIMITER, rethrowUnreadable } from './arguments.ts'

@@ -19,16 +19,10 @@ import type { ReadFlags } from './profile.ts'
 import { createIngestProgress } from './progress.ts'
 import { type Session, withFlag, workspaceOf } from './session.ts'
 import type { Output } from './terminal.ts'
+import { awaitsApproval, planRefused, uploadNextSteps } from './upload-next-steps.ts'
 import { ALLOW_SHORT_FILE, MAX_DELETED, ON_INVALID, REPEATED, THRESHOLD } from './upload-plan.ts'
 import { kindsOf, type LineProblem, problemsOf, problemTable } from './upload-problems.ts'
-import {
-  awaitsApproval,
-  loadUploadView,
-  planRefused,
-  printUpload,
-  type UploadView,
-  uploadNextSteps,
-} from './upload-show.ts'
+import { loadUploadView, printUpload, type UploadView } from './upload-show.ts'
 
 /** Lines that a summary looks at, and the kinds of problems that it shows of them. */
 const MAX_PROBLEM_LINES = 100

@@ -37,6 +37,7 @@ import { dialectText, inferredText, profileWithProgress } from './profile.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { ask, type Column, canAsk, confirm, type Output, painter } from './terminal.ts'
 import { printableLine } from './text.ts'
+import { actorFlag } from './upload-next-steps.ts'
 
 export const initCommand = () =>
   command(
@@ -171,7 +172,10 @@ Nothing is written to the table: the plan is a dry run. Of a CSV file in UTF-8 a
           ? ['See what is wrong', `stagedoor upload problems ${upload.upload_id} --all`]
           : undefined,
         part && ['Plan all lines', `stagedoor ingest ${shellWord(file)}${styleFlags(answers)} --dry-run`],
-        ['Bring the file in', `stagedoor ingest ${shellWord(file)}${styleFlags(answers)}`],
+        [
+          'Bring the file in',
+          `stagedoor ingest ${shellWord(file)}${styleFlags(answers)}${actorFlag(options, planned.view.external)}`,
+        ],
       )
     })
 

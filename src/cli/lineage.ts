@@ -4,6 +4,8 @@
  */
 import pc from 'picocolors'
 import { readDownstream } from '../app/trace.ts'
+import type { Dataset } from '../ingest/datasets/dataset.ts'
+import { listDatasets } from '../ingest/datasets/registry.ts'
 import { type LedgerRow, type LineageEntry, rowLineage, uploadLineage } from '../ingest/promotion.ts'
 import { requireUpload, type Upload } from '../ingest/uploads.ts'
 import { UUID } from '../kernel/ids.ts'
@@ -13,6 +15,7 @@ import { approversText, formatAge, formatCount, plural } from './format.ts'
 import { type MemberNames, workspaceOf } from './session.ts'
 import { type Column, commandLine, formatRecords, type Output } from './terminal.ts'
 import { printableLine, prose } from './text.ts'
+import { labelOf } from './upload-plan.ts'
 import { uploadVerb } from './upload-show.ts'
 
 export const lineageCommand = () =>
@@ -25,14 +28,18 @@ export const lineageCommand = () =>
     .run(async ({ options, output, transaction, memberNames }, table) => {
       const row = rowOf(options.id, options.key)
       const target = table.includes('.') ? table : `public.${table}`
-      const { workspace, entries } = await transaction(async (client) => {
+      const { workspace, entries, datasets } = await transaction(async (client) => {
         const workspace = await workspaceOf(client, options.workspace)
-        return { workspace, entries: await rowLineage(client, workspace, target, row) }
+        return {
+          workspace,
+          entries: await rowLineage(client, workspace, target, row),
+          datasets: (await listDatasets(client)).map(({ definition }) => definition),
+        }
       })
       const names = await memberNames(workspace)
       output.result(entries, () => {
         if (entries.length === 0) return output.line('No upload of this workspace has written this row.')
-        for (const entry of entries) printEntry(output, entry, names)
+        for (const entry of entries) printEntry(output, entry, names, datasets)
       })
     })
 
@@ -45,7 +52,12 @@ function rowOf(id: string | undefined, key: Record<string, unknown> | undefined)
   throw argumentInvalid('Name the row by --id or by --key, one of them')
 }
 
-function printEntry(output: Output, entry: LineageEntry, names: MemberNames): void {
+function printEntry(
+  output: Output,
+  entry: LineageEntry,
+  names: MemberNames,
+  datasets: readonly Dataset[],
+): void {
   const { action, line, file_name, undone_at, undo_outcome, approvers } = entry
   const file = printableLine(file_name)
   const what =
@@ -56,6 +68,8 @@ function printEntry(output: Output, entry: LineageEntry, names: MemberNames): vo
     ? pc.yellow(`  undone ${formatAge(undone_at)} ago (${undo_outcome ?? 'kept'})`)
     : ''
   output.line(`${pc.bold(what)}${undone}`)
+  const name = rowName(entry, datasets)
+  if (name !== '') output.line(printableLine(`  ${name}`))
   const approved = approvers.length > 0 ? `, approved ${approversText(approvers, names)}` : ''
   output.line(
     printableLine(
@@ -77,6 +91,14 @@ function printEntry(output: Output, entry: LineageEntry, names: MemberNames): vo
   output.dim(`  stagedoor upload show ${entry.upload_id}`)
 }
 
+/** What people call the row; empty once its line and its plan are deleted. */
+function rowName(entry: LineageEntry, datasets: readonly Dataset[]): string {
+  const dataset = datasets.find(({ rows }) =>
+    rows.some(({ name, target }) => name === entry.row_type && target === entry.target),
+  )
+  return labelOf({ ...entry, row_key: entry.row_key ?? [], before: null }, dataset)
+}
+
 const valueText = (value: unknown): string =>
   value === null ? 'empty' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
@@ -87,17 +109,22 @@ export const lineageOfUploadCommand = () =>
     .limit(PAGE)
     .option('--after <row>', 'the page after this row')
     .run(async ({ options: { as, user, limit, after }, output, transaction, memberNames }, id) => {
-      const { upload, rows } = await transaction(async (client) => ({
-        upload: await requireUpload(client, id),
-        rows: await uploadLineage(client, id, { limit, after }),
-      }))
+      const { upload, rows, dataset } = await transaction(async (client) => {
+        const found = await requireUpload(client, id)
+        const known = (await listDatasets(client)).find((one) => one.dataset === found.dataset)
+        return {
+          upload: found,
+          rows: await uploadLineage(client, id, { limit, after }),
+          dataset: known?.definition,
+        }
+      })
       const names = await memberNames(upload.workspace_id)
       const last = rows.at(-1)
       const next = last && rows.length === limit ? `${last.type_order}.${last.line}` : null
       const { approvers, approved_by, approved_at, promoted_by, promoted_at } = upload
       output.result({ approvers, approved_by, approved_at, promoted_by, promoted_at, rows, next }, () => {
         if (rows.length === 0) return output.line('It has written nothing.')
-        output.line(`${prose(originOf(upload, names))}\n\n${formatRecords(rows, COLUMNS)}`)
+        output.line(`${prose(originOf(upload, names))}\n\n${formatRecords(rows, ledgerColumns(dataset))}`)
         if (next === null) return
         const more = { as, user, limit: limit === PAGE ? undefined : limit, after: next }
         output.dim(`\n  ${formatCount(rows.length)} of ${formatCount(rowsWritten(upload))} rows`)
@@ -105,10 +132,15 @@ export const lineageOfUploadCommand = () =>
       })
     })
 
-const COLUMNS: Column<LedgerRow>[] = [
+const ledgerColumns = (dataset: Dataset | undefined): Column<LedgerRow>[] => [
   { title: 'line', value: ({ line }) => line },
   { title: 'table', value: ({ target }) => target },
-  { title: 'row', value: ({ target_id, target_key }) => target_id ?? JSON.stringify(target_key) },
+  {
+    title: 'row',
+    value: (row) => labelOf({ ...row, row_key: row.row_key ?? [], before: null }, dataset),
+    shrinkTo: 24,
+  },
+  { title: 'id or key', value: ({ target_id, target_key }) => target_id ?? JSON.stringify(target_key) },
   { title: '', value: ({ action }) => (action === 'insert' ? 'new' : 'changed'), dim: true },
   {
     title: '',

@@ -14,7 +14,7 @@ export const processCommand = () =>
         '  $ stagedoor process list',
         '',
         'A process that stopped is gone at once; one that was killed is shown as silent for ten minutes. What each worker runs:',
-        '`stagedoor job workers`; engines: `stagedoor execution engines`.',
+        '`stagedoor job workers`; all workers, and who leads what: `stagedoor worker list`.',
       )
       .run(async ({ output, transaction }) => {
         output.list(

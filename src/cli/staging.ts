@@ -93,10 +93,14 @@ const listCommand = () =>
 
 const paintStatus = painter({ yellow: ['pending'], green: ['approved', 'consumed'], red: ['rejected'] })
 
+/** What people read: nobody rejected what was withdrawn, and nothing can come of its approval. */
+const statusOf = ({ withdrawn, lifecycle_status }: StagingRecord) =>
+  withdrawn === null ? lifecycle_status : 'withdrawn'
+
 function recordColumns(names: MemberNames): Column<StagingRecord>[] {
   return [
     { title: 'id', value: ({ staging_record_id }) => staging_record_id },
-    { title: 'status', value: ({ lifecycle_status }) => lifecycle_status, paint: paintStatus },
+    { title: 'status', value: statusOf, paint: paintStatus },
     { title: 'kind', value: ({ staging_kind }) => staging_kind },
     { title: 'purpose', value: ({ purpose }) => truncate(purpose, 50) },
     { title: 'owner', value: ({ owner_actor }) => truncate(names(owner_actor), 36) },
@@ -180,7 +184,7 @@ function printRecord(
   const via = r.owner_via ? ` (by ${r.owner_via})` : ''
   const at = (time: Date | null, text: string) => time && text.replace('{at}', `at ${time.toISOString()}`)
   const size = `${formatBytes(Number(r.byte_len))} in ${r.part_count} parts`
-  output.line(`${paintStatus(r.lifecycle_status)}  ${pc.bold(printableLine(r.purpose))}`)
+  output.line(`${paintStatus(statusOf(r))}  ${pc.bold(printableLine(r.purpose))}`)
   output.dim(`${r.staging_kind} · ${r.payload_type} · ${size}`)
   output.line()
   output.facts([
@@ -191,7 +195,12 @@ function printRecord(
     ['source', joinWords([r.source_kind, r.source_ref], ' ')],
     ['expires', r.expires_at.toISOString()],
     ['approved', r.approvers.length > 0 && approversText(r.approvers, names)],
-    ['rejected', at(r.rejected_at, `by ${names(r.rejected_by ?? '')} {at}: ${r.rejected_reason}`)],
+    ['withdrawn', r.withdrawn],
+    [
+      'rejected',
+      r.withdrawn === null &&
+        at(r.rejected_at, `by ${names(r.rejected_by ?? '')} {at}: ${r.rejected_reason}`),
+    ],
     ['consumed', at(r.consumed_at, `by run ${r.consumed_by_run_id} {at}`)],
     ['cleaned', at(r.cleaned_at, '{at}: the payload is deleted, the digests stay')],
   ])

@@ -43,6 +43,7 @@ export const startCommand = () =>
       'handlers of yours: its default export for jobs, playbookHandlers for playbooks; those of other processes count, too',
     )
     .option('--no-playbooks', 'leave executions to `stagedoor worker`')
+    .option('--no-gateway', 'with NATS_URL: hand no calls to remote workers')
     .option('--demo', 'load the demo: examples/weekly-report, one week at a client (STAGEDOOR_DEMO=on)')
     .option(
       '--no-demo',
@@ -56,6 +57,7 @@ execution, units and a dead letter, made through the API by the members. It is l
 To be rid of it, stop, delete the data folder (STAGEDOOR_HOME), and start with --no-demo.
 With DATABASE_URL: connects only. It never migrates or opens a gate, and loads data only with --demo; if the database is not ready it
 says so, with the next command. Several servers may run on one database with the same STAGEDOOR_JWT_SECRET: \`stagedoor process list\`.
+With NATS_URL it is also a gateway: \`stagedoor worker --handlers FILE\` on other machines needs NATS_URL alone, and no database.
 Ctrl-C stops everything cleanly. Where another server runs, this one first answers 503 at /api/ready for STAGEDOOR_DRAIN_SECONDS (5) and
 serves on, so that a load balancer leaves it.`,
     )
@@ -82,6 +84,7 @@ serves on, so that a load balancer leaves it.`,
             dispatcher: true,
             search: {},
             ...(options.playbooks && { playbooks: { handlers: playbookHandlers } }),
+            gateway: options.gateway && config.natsUrl !== undefined,
           }
           const log = throttleOutageLog(createLog(config))
           serving = await startUntilStopped(stopped, serve(config, database, { log, onCrash, roles }))

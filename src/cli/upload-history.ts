@@ -4,11 +4,11 @@ import { readChecks, type UploadCheck } from '../ingest/checks.ts'
 import { listUploadHistory, type UploadHistoryEntry } from '../ingest/history.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { formatCount, plural } from './format.ts'
-import { printOwnTotals } from './own-totals.ts'
 import type { MemberNames } from './session.ts'
 import { type Column, nextPage } from './terminal.ts'
 import { printableLine } from './text.ts'
 import { uploadVerb } from './upload-show.ts'
+import { printOwnTotals } from './upload-totals.ts'
 
 const RESULTS: Readonly<
   Record<UploadCheck['result'], readonly [word: string, paint: (text: string) => string]>
@@ -45,7 +45,7 @@ const CHECK_COLUMNS: Column<UploadCheck>[] = [
     value: ({ result }) => RESULTS[result][0],
     paint: (cell, { result }) => RESULTS[result][1](cell),
   },
-  { title: 'wrong', value: ({ invalid }) => (invalid === 0 ? '' : formatCount(invalid)) },
+  { title: 'invalid', value: ({ invalid }) => (invalid === 0 ? '' : formatCount(invalid)) },
   { title: 'warnings', value: ({ warnings }) => (warnings === 0 ? '' : formatCount(warnings)) },
   { title: 'ms', align: 'right', value: ({ ms }) => (ms === null ? '' : ms.toFixed(1)) },
   { title: 'rules', value: ({ rules }) => rules.map(({ rule, lines }) => `${rule} ${lines}`).join(', ') },

@@ -22,19 +22,20 @@ import type { Session, SessionOptions } from './session.ts'
 import { commandLine, type Output } from './terminal.ts'
 import { printableLine, screenWidth, truncateLine, wrapText } from './text.ts'
 import { answerOf, ON_CONFLICT, planOrAsk } from './upload-conflicts.ts'
+import { planRefused } from './upload-next-steps.ts'
 import {
-  dependentsText,
+  checkIfPlanned,
   loadUploadView,
-  planRefused,
+  planCheckText,
   printChange,
-  tableOf,
   type UploadView,
   uploadVerb,
 } from './upload-show.ts'
+import { dependentsText, tableOf } from './upload-totals.ts'
 
 export const ON_INVALID = [
   '--on-invalid <refuse|skip>',
-  'wrong lines: refuse the whole file, or leave them out',
+  'invalid lines: refuse the whole file, or leave them out',
   ['refuse', 'skip'],
 ] as const
 
@@ -151,13 +152,15 @@ export const planCommand = () =>
           return true
         })
       const isNew = await (onConflict === undefined ? planOrAsk(session, id, makePlan) : makePlan({}))
+      const check = isNew ? undefined : await transaction((client) => checkIfPlanned(client, id))
       const view = await loadUploadView(session, id)
       const { upload } = view
       const isRefused = isNew && upload.plan_refusal !== null && upload.run_mode !== 'FULL_DRY_RUN'
       if (options.rows) await printRows(session, view)
       else
-        output.result(upload, () => {
+        output.result(check ? { ...upload, plan_check: check } : upload, () => {
           output[isRefused ? 'warn' : 'done'](isNew ? 'Planned' : 'This is its plan')
+          if (check) output[check.rows_differ === 0 ? 'line' : 'warn'](`  ${planCheckText(check)}`)
           printChange(session, view)
         })
       // Whoever asked for a plan asked for one that can be promoted.
@@ -290,7 +293,10 @@ function lineOf({ row_number }: PlanRow): string {
 }
 
 /** The names on the way to the row, and the parts of its key that the file gives. */
-function labelOf(row: PlanRow, dataset: Dataset | undefined): string {
+export function labelOf(
+  row: Pick<PlanRow, 'row_type' | 'label' | 'before' | 'row_key'>,
+  dataset: Dataset | undefined,
+): string {
   const types = dataset?.rows ?? []
   const label = row.label ?? fieldsOf(row, types.find(({ name }) => name === row.row_type)?.columns)
   const at = types.findIndex((type) => type.name === row.row_type)
@@ -305,7 +311,10 @@ function labelOf(row: PlanRow, dataset: Dataset | undefined): string {
 }
 
 /** Of a row without a line: the fields that its columns are filled from. */
-function fieldsOf({ before }: PlanRow, columns: Record<string, string> = {}): Record<string, unknown> {
+function fieldsOf(
+  { before }: Pick<PlanRow, 'before'>,
+  columns: Record<string, string> = {},
+): Record<string, unknown> {
   return Object.fromEntries(Object.entries(columns).map(([column, field]) => [field, before?.[column]]))
 }
 

@@ -25,7 +25,8 @@ import { formatCount, joinWords, plural, shellWord } from './format.ts'
 import type { Transaction } from './session.ts'
 import { type Column, nextPage, type Output, painter, printChunks } from './terminal.ts'
 import { hanging, padEnd, printableLine, screenWidth, textWidth, truncateLine, wrapText } from './text.ts'
-import { actorFlag, loadUploadView, printChange, uploadVerb } from './upload-show.ts'
+import { actorFlag } from './upload-next-steps.ts'
+import { loadUploadView, printChange, uploadVerb } from './upload-show.ts'
 
 const DEFAULT_PROBLEM_LINES = 20
 const PAGE = 1000
@@ -101,7 +102,7 @@ function printProblems(output: Output, upload: Upload, problems: readonly LinePr
     return output.done('Nothing is wrong with any line that is still staged.')
   }
   const shown = new Set(problems.map(({ line }) => line)).size
-  const counts = `${plural(invalid_count, 'line')} wrong, ${formatCount(warning_count)} with a warning`
+  const counts = `${plural(invalid_count, 'invalid line')}, ${formatCount(warning_count)} with a warning`
   output.line(problemTable(problems))
   output.dim(`\n  ${counts}; ${plural(shown, 'line')} shown`)
   if (shown >= DEFAULT_PROBLEM_LINES && !all) output.dim('  --all shows all of them')
@@ -191,7 +192,7 @@ function cellOf({ column, value }: LineProblem): string {
 }
 
 export const exportCommand = () =>
-  uploadVerb('export', 'the wrong lines as a CSV file, with what is wrong beside each')
+  uploadVerb('export', 'the invalid lines as a CSV file, with what is wrong beside each')
     .option('-o, --output <file>', 'where to; default: standard output')
     .option('--left-out', 'the lines that are left out instead, with the reason beside each')
     .examples(

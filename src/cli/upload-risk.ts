@@ -1,8 +1,8 @@
 /** `stagedoor upload risk` and `distribution`: what is unusual about a plan, and how its numbers are distributed. */
 import pc from 'picocolors'
 import { planDistribution } from '../ingest/plan.ts'
+import type { Distribution } from '../ingest/plan-shapes.ts'
 import { type RiskFact, readRisk } from '../ingest/risk.ts'
-import type { Distribution } from '../ingest/shapes.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { formatCount, plural } from './format.ts'
 import { type Column, commandLine } from './terminal.ts'

@@ -1,29 +1,25 @@
-/** `stagedoor upload list` and `show`: the status of an upload, its steps, its totals, and why it went no further. */
+/** `stagedoor upload list` and `show`: the status of an upload, its steps, and how its file was read. */
 import pc from 'picocolors'
-import type { AppRole } from '../access/members.ts'
-import type { Dataset } from '../ingest/datasets/dataset.ts'
 import { listClients, listDatasets } from '../ingest/datasets/registry.ts'
-import { OWN_TOTALS_DISAGREE, OWN_TOTALS_HINT } from '../ingest/plan.ts'
-import { leftOutText, SUMMING_RULES } from '../ingest/staged-rows.ts'
+import { checkPlan, MAX_PLAN_CHECK_MS, type PlanCheck } from '../ingest/plan.ts'
+import { leftOutText } from '../ingest/staged-rows.ts'
 import {
-  type ControlTotal,
   listUploads,
   requireUpload,
-  type Snapshot,
-  type Totals,
   UPLOAD_PROBLEMS,
   UPLOAD_STATUSES,
   type Upload,
 } from '../ingest/uploads.ts'
-import { StagedoorError } from '../kernel/errors.ts'
-import { API_PREFIX } from '../kernel/version.ts'
+import { asStagedoorError } from '../kernel/errors.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
 import { command } from './command.ts'
 import { approversText, formatAge, formatCount, formatDate, joinWords, plural } from './format.ts'
 import { realUploadId, uploadId } from './ids.ts'
-import { printOwnTotals } from './own-totals.ts'
-import { type MemberNames, type Session, type SessionOptions, workspaceIfNamed } from './session.ts'
-import { type Column, type Fact, formatRecords, type NextStep, type Output, painter } from './terminal.ts'
-import { hanging, printableLine, screenWidth, wrapText } from './text.ts'
+import { type MemberNames, type Session, workspaceIfNamed } from './session.ts'
+import { type Column, type Fact, formatRecords, type Output, painter } from './terminal.ts'
+import { hanging, printableLine } from './text.ts'
+import { DRY_RUN, lastFailure, type UploadActor, uploadNextSteps } from './upload-next-steps.ts'
+import { printTotals } from './upload-totals.ts'
 
 /** A command about one upload. Where no member is named it acts as service_role, which alone may write staged rows. */
 export const uploadVerb = (name: string, description: string, id = uploadId) =>
@@ -61,11 +57,37 @@ export const listCommand = () =>
 
 const paintUploadStatus = painter({
   green: ['promoted', 'approved'],
-  yellow: ['in review', 'reading', 'staged', 'planned'],
+  yellow: ['awaiting review', 'reading', 'staged', 'planned'],
   red: ['refused', 'rejected', 'failed', 'promotion failed'],
 })
 
 export const outdatedText = (outdated: Upload['outdated']) => outdated?.replace('_', ' ') ?? ''
+
+/** What a comparison with production found; `problem`: why there was none. */
+export type PlanChecked = PlanCheck & { readonly problem?: string }
+
+export function planCheckText({ checked_at, rows_differ, problem }: PlanChecked): string {
+  if (checked_at === null || rows_differ === null)
+    return `not compared with production: ${problem ?? `it takes more than ${MAX_PLAN_CHECK_MS / 1000} seconds`}`
+  const found =
+    rows_differ === 0
+      ? 'no row differs'
+      : `${plural(rows_differ, 'row')} ${rows_differ === 1 ? 'differs' : 'differ'}`
+  return `compared with production at ${checked_at.toISOString().slice(11, 19)} UTC: ${found}`
+}
+
+/** Compares the plan of an upload with its tables, if it has one that could be promoted. What is shown does not depend on it. */
+export async function checkIfPlanned(db: Queryable, id: string): Promise<PlanChecked | undefined> {
+  const { upload_id, status, plan_refusal } = await requireUpload(db, id)
+  if (status !== 'planned' || plan_refusal !== null) return undefined
+  return checkPlan(db, upload_id).catch((error) => ({
+    checked_at: null,
+    rows_differ: null,
+    counts: {},
+    problem: asStagedoorError(error).message,
+  }))
+}
+
 export const paintOutdated = painter({ red: ['outdated'], yellow: ['maybe outdated'] })
 
 const UPLOAD_COLUMNS: Column<Upload>[] = [
@@ -78,7 +100,7 @@ const UPLOAD_COLUMNS: Column<Upload>[] = [
     value: (upload) =>
       upload.line_count === null
         ? '–'
-        : `${formatCount(upload.line_count)}${upload.invalid_count ? ` (${wrongText(upload)})` : ''}`,
+        : `${formatCount(upload.line_count)}${upload.invalid_count ? ` (${invalidText(upload)})` : ''}`,
   },
   { title: 'change', value: ({ change }) => (change === null ? '–' : `#${change}`) },
   { title: 'age', value: ({ created_at }) => formatAge(created_at) },
@@ -206,7 +228,7 @@ function statusOf(upload: Upload): string {
   if (upload.plan_refusal !== null) return upload.run_mode === 'FULL_DRY_RUN' ? 'dry run' : 'refused'
   if (lastFailure(upload)) return 'promotion failed'
   const { review_status: review } = upload
-  if (review === 'pending') return 'in review'
+  if (review === 'pending') return 'awaiting review'
   return review === null || review === 'not_submitted' ? 'planned' : review
 }
 
@@ -269,30 +291,27 @@ function checkText(upload: Upload): string {
   const { valid_count, invalid_count, warning_count, skipped_count, left_out } = upload
   return joinWords([
     `${formatCount(valid_count)} valid`,
-    invalid_count && wrongText(upload),
+    invalid_count && invalidText(upload),
     warning_count && `${formatCount(warning_count)} with a warning`,
     skipped_count && leftOutText(left_out),
   ])
 }
 
-/** Wrong lines stop an upload until they are corrected or left out; then they are only a fact. */
-function wrongText(upload: Upload): string {
-  return `${formatCount(upload.invalid_count)} ${skipsInvalid(upload) ? 'wrong and left out' : 'wrong'}`
+/** Invalid lines stop an upload until they are corrected or left out; then they are only a fact. */
+function invalidText(upload: Upload): string {
+  return `${formatCount(upload.invalid_count)} ${skipsInvalid(upload) ? 'invalid and left out' : 'invalid'}`
 }
 
 function skipsInvalid({ gate_mode, plan_refusal, promoted_at }: Upload): boolean {
   return promoted_at !== null || (gate_mode === 'LENIENT' && plan_refusal === null)
 }
 
-/** The reason that the database gives where nothing else is wrong. */
-const DRY_RUN = 'this is a dry run'
-
 function planStep(upload: Upload, names: MemberNames): Step {
   if (upload.promoted_at === null && upload.plan_digest === null) return ['now', 'Plan', 'not planned yet']
   if (upload.plan_refusal !== null && upload.run_mode === 'FULL_DRY_RUN' && upload.plan_refusal === DRY_RUN)
     return ['done', 'Plan', 'a dry run, which is never promoted']
   if (upload.plan_refusal !== null) return ['wrong', 'Plan', upload.plan_refusal]
-  const mode = upload.gate_mode === 'LENIENT' ? ', wrong lines are left out' : ''
+  const mode = upload.gate_mode === 'LENIENT' ? ', invalid lines are left out' : ''
   const plan = upload.planned_by ? `by ${names(upload.planned_by)}${mode}` : mode.slice(2)
   if (upload.outdated === 'outdated')
     return ['wrong', 'Plan', joinWords([plan, 'outdated: production has moved on since'])]
@@ -337,11 +356,6 @@ function promoteStep(upload: Upload, names: MemberNames): Step {
   return ['now', 'Promote', joinWords(['can be promoted', earlier])]
 }
 
-/** Why the plan that is there was not promoted, although somebody tried; undefined: nobody did. */
-function lastFailure({ status, plan_digest, promotion_failures: [last] }: Upload) {
-  return status === 'planned' && last?.plan_digest === plan_digest ? last : undefined
-}
-
 function isReady(upload: Upload): boolean {
   if (upload.status !== 'planned' || upload.plan_refusal !== null) return false
   return !upload.approval_required || upload.review_status === 'approved'
@@ -359,372 +373,4 @@ function printNotes(output: Output, upload: Upload): void {
     ])
     output.caution(more ? `${message} (${more})` : message, '  ')
   }
-}
-
-// How many rows of each table a plan, a promotion or an undo concerns, and how much of each measure.
-
-function printTotals(output: Output, upload: Upload, dataset: Dataset | undefined): void {
-  const { undo_totals, promotion_totals, plan_totals, control, repeated_keys } = upload
-  const totals = undo_totals ?? promotion_totals ?? plan_totals
-  if (totals) {
-    output.heading(
-      undo_totals ? 'What was reverted' : promotion_totals ? 'What was written' : 'What would change',
-    )
-    output.line(totalsTable(totals, dataset))
-    if (!undo_totals) printSnapshot(output, upload)
-    const refused = refusedByTable(upload)
-    if (refused > 0)
-      output.caution(
-        `${refusedText(refused)} and left out: \`stagedoor upload problems ${upload.upload_id}\` lists ${refused === 1 ? 'it' : 'them'}.`,
-        '  ',
-      )
-  }
-  if (control.length === 0 || undo_totals) return
-  output.heading('Control totals')
-  output.line(controlTable(control))
-  if (repeated_keys && repeated_keys !== 'refuse')
-    output.dim(`  Lines with the same key: ${REPEATED_KEY_LABELS[repeated_keys]}.`)
-  printOwnTotals(output, upload.own_totals)
-}
-
-/** Rows that were planned, and that the table refused when they were written (LENIENT). */
-function refusedByTable({ plan_totals, promotion_totals, undo_totals }: Upload): number {
-  if (!plan_totals || !promotion_totals || undo_totals) return 0
-  const refused = (totals: Totals) =>
-    Object.values(totals).reduce((sum, outcomes) => sum + (outcomes.refused ?? 0), 0)
-  return Math.max(0, refused(promotion_totals) - refused(plan_totals))
-}
-
-function refusedText(rows: number): string {
-  return `${plural(rows, 'row')} of the plan ${rows === 1 ? 'was' : 'were'} refused by the table`
-}
-
-function printSnapshot(output: Output, { plan_snapshot: snapshot, promoted_at }: Upload): void {
-  if (!snapshot) return
-  for (const text of snapshotTexts(snapshot, promoted_at !== null))
-    for (const line of wrapText(text, screenWidth() - 2))
-      output.line(snapshot.deleted > 0 ? `  ${pc.red(line)}` : `  ${pc.dim(line)}`)
-}
-
-/** `12 rows to delete of 100 in its scope`, what goes with them, and what somebody allowed. */
-export function snapshotTexts(snapshot: Snapshot, isPromoted: boolean): string[] {
-  const { deleted, in_scope, scope, dependents, max_deleted, confirmed, kept, blocked } = snapshot
-  const { lines, usual_lines, short_file_allowed } = snapshot
-  const where = scope.length > 0 ? `in its scope (${scope.map(printableLine).join(', ')})` : 'in its scope'
-  const rows = `${plural(deleted, 'row')} ${isPromoted ? 'deleted' : 'to delete'} of ${formatCount(in_scope)} ${where}`
-  const limit = `at most ${formatShare(max_deleted)} may be${confirmed ? ', allowed for this upload' : ''}`
-  const texts = [
-    `${rows}; ${limit}.`,
-    short_file_allowed === true &&
-      lines !== null &&
-      usual_lines !== null &&
-      lines < usual_lines / 2 &&
-      `The file has ${plural(lines, 'line')}, the last ones had ${formatCount(usual_lines)} (median): allowed for this upload.`,
-    dependents.length > 0 && `With them: ${dependentsText(dependents)}.`,
-    blocked > 0 &&
-      `${plural(blocked, 'row')} that the file lacks ${blocked === 1 ? 'stays' : 'stay'}: others refer to ${blocked === 1 ? 'it' : 'them'}.`,
-    kept > 0 && `${plural(kept, 'line')} not taken: the row of each stays as it is.`,
-  ]
-  return texts.filter((text) => text !== false)
-}
-
-export function dependentsText(dependents: readonly Snapshot['dependents'][number][]): string {
-  const textOf = {
-    delete: () => 'deleted',
-    'set null': () => 'set to NULL',
-    'set default': () => 'set to their default',
-    restrict: (rows: number) => (rows === 1 ? 'prevents the delete' : 'prevent the delete'),
-  }
-  const texts = dependents.map(
-    ({ table, effect, rows }) => `${plural(rows, 'row')} of ${printableLine(table)} ${textOf[effect](rows)}`,
-  )
-  return texts.join(', ')
-}
-
-function formatShare(share: number): string {
-  return `${Math.round(share * 1000) / 10} %`
-}
-
-const REPEATED_KEY_LABELS = {
-  sum: 'added up',
-  last: 'the last one is taken, the others are left out',
-  first: 'the first one is taken, the others are left out',
-}
-
-const OUTCOMES: Readonly<Record<string, string>> = {
-  insert: 'new',
-  update: 'changed',
-  delete: 'delete',
-  unchanged: 'unchanged',
-  skipped: 'left out',
-  refused: 'refused',
-  reversed: 'reverted',
-  kept: 'kept',
-}
-
-export function totalsTable(totals: Totals, dataset: Pick<Dataset, 'rows'> | undefined): string {
-  // In the order in which they are written.
-  const order = dataset?.rows.map((row) => row.name) ?? []
-  const place = (type: string) => order.indexOf(type) + 1 || order.length + 1
-  const types = Object.keys(totals).sort((a, b) => place(a) - place(b))
-  if (types.length === 0) return pc.dim('  nothing')
-  const outcomes = Object.entries(OUTCOMES).filter(([outcome]) =>
-    types.some((type) => totals[type]![outcome]),
-  )
-  return formatRecords(types, [
-    { title: '', value: (type) => `  ${tableOf(type, dataset)}` },
-    ...outcomes.map(([outcome, title]) =>
-      figureColumn<string>(
-        title,
-        (type) => (totals[type]![outcome] ? formatCount(totals[type]![outcome]!) : '–'),
-        outcome === 'refused' || outcome === 'delete' ? pc.red : undefined,
-      ),
-    ),
-  ])
-}
-
-function figureColumn<Row>(
-  title: string,
-  value: (row: Row) => string,
-  paint = (cell: string) => cell,
-): Column<Row> {
-  return { title, value, align: 'right', paint: (cell) => (cell.trim() === '–' ? pc.dim(cell) : paint(cell)) }
-}
-
-export function tableOf(type: string, dataset: Pick<Dataset, 'rows'> | undefined): string {
-  const target = dataset?.rows.find((row) => row.name === type)?.target ?? type
-  return target.replace(/^public\./, '')
-}
-
-/** Measure by measure: read, valid, left out, refused, written, and what the rows held and will hold. */
-export function controlTable(control: readonly ControlTotal[]): string {
-  const isPlanned = control.some(({ written }) => written !== undefined)
-  const figure = (
-    title: string,
-    name: 'read' | 'valid' | 'left_out' | 'refused' | 'written' | 'before' | 'after',
-    paint?: (cell: string) => string,
-  ) => figureColumn<ControlTotal>(title, (total) => amount(total[name]), paint)
-  const table = formatRecords(control.filter(countsAnything), [
-    { title: '', value: (total) => `  ${measureName(total)}` },
-    figure('read', 'read'),
-    figure('valid', 'valid'),
-    figure('left out', 'left_out', pc.yellow),
-    figure('refused', 'refused', pc.yellow),
-    ...(isPlanned
-      ? [
-          figure('written', 'written'),
-          figure('now', 'before'),
-          figure('then', 'after'),
-          figureColumn<ControlTotal>('change', ({ difference = '0' }) => signed(difference)),
-        ]
-      : []),
-  ])
-  const unread = control.filter(({ unread }) => unread > 0)
-  return [
-    table,
-    ...unread.map(({ title, unread }) =>
-      pc.yellow(`  ${plural(unread, 'value')} of ${title} could not be read as a number`),
-    ),
-    ...totalsLines(control).map((text) => pc.dim(text)),
-  ].join('\n')
-}
-
-/** The figures of lines that sum up others. They are shown apart, since the lines that they sum up are counted. */
-function totalsLines(control: readonly ControlTotal[]): string[] {
-  const apart = control.filter(({ totals_lines }) => totals_lines !== undefined)
-  return Object.entries(SUMMING_RULES).flatMap(([rule, { lines }]) => {
-    const figures = apart
-      .filter(({ reasons }) => (reasons[rule] ?? '0') !== '0')
-      .map((total) => `${measureName(total)} ${amount(total.reasons[rule])}`)
-    if (figures.length === 0) return []
-    const text = `${lines}, not counted: ${figures.join('; ')}`
-    return wrapText(text, screenWidth() - 2).map((line) => `  ${line}`)
-  })
-}
-
-/** A totals line without a currency is a measure of its own, which has no other figure. */
-function countsAnything({ totals_lines = '0', unread, ...total }: ControlTotal): boolean {
-  const { valid, left_out, refused, written, before, after } = total
-  const figures = [valid, left_out, refused, written, before, after]
-  return totals_lines === '0' || unread > 0 || figures.some((figure = '0') => figure !== '0')
-}
-
-function measureName({ title, currency }: ControlTotal): string {
-  return currency === null ? title : `${title} ${currency}`
-}
-
-/** 1234567.5 → 1,234,567.5: exact, so never through a number of JavaScript. */
-function amount(decimal: string | undefined): string {
-  if (decimal === undefined || decimal === '0') return '–'
-  const [whole = '', fraction] = decimal.split('.')
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`
-}
-
-function signed(decimal: string): string {
-  const text = amount(decimal)
-  return text === '–' || text.startsWith('-') ? text : `+${text}`
-}
-
-// Why an upload is not promoted, with the command that helps.
-
-export function planRefused(upload: Upload): StagedoorError {
-  const { upload_id, plan_refusal, valid_count, invalid_count, plan_snapshot } = upload
-  const hint = `Correct the lines that are wrong, or leave them out: --on-invalid skip${skipThreshold(upload)}.`
-  const details = { upload: upload_id, reason: plan_refusal ?? '' }
-  if (plan_refusal === DRY_RUN)
-    return new StagedoorError('plan_refused', details, {
-      hint: 'Bring the file in with `stagedoor ingest FILE`.',
-    })
-  if (plan_refusal?.startsWith(OWN_TOTALS_DISAGREE))
-    return new StagedoorError('plan_refused', details, { hint: OWN_TOTALS_HINT })
-  if (!invalid_count && plan_snapshot?.deleted) {
-    const lacking = `\`stagedoor upload plan ${upload_id} --rows --action delete\` shows the rows that the file lacks.`
-    return new StagedoorError('plan_refused', details, { hint: lacking })
-  }
-  return new StagedoorError('plan_refused', details, valid_count && invalid_count ? { hint } : {})
-}
-
-/** The usual path of an upload: nothing went wrong, a colleague is next. */
-export function awaitsApproval(view: UploadView): StagedoorError {
-  return new StagedoorError(
-    'approval_missing',
-    { upload: view.upload.upload_id, reason: 'nobody has decided yet' },
-    { hint: `Somebody else decides: ${approvalCommand(view)}.` },
-  )
-}
-
-// What to do next, with the exact command for it.
-
-/** Who uses the command line. */
-type UploadActor = Pick<SessionOptions, 'as' | 'user'>
-
-export function uploadNextSteps({ upload, external }: UploadView, actor: UploadActor): NextStep[] {
-  const { upload_id: id, status, undo_until, invalid_count } = upload
-  /** `verb` of the upload: what everybody may read. */
-  const read = (what: string, verb: string, options = ''): NextStep => [
-    what,
-    `stagedoor upload ${verb} ${id}${options}`,
-  ]
-  const change = (what: string, verb: string, options = ''): NextStep =>
-    read(what, verb, options + actorFlag(actor, external))
-  const plan = change('Plan what it would change', 'plan')
-  const changes = read('See every change', 'plan', ' --rows')
-  switch (status) {
-    case 'reading':
-      return [read('It is still being read; see how far it is', 'show')]
-    case 'staged':
-      return invalid_count ? [read('See what is wrong', 'problems'), plan] : [plan]
-    case 'planned':
-      return upload.plan_refusal === null ? afterPlan() : afterRefusal()
-    case 'promoted':
-      return afterPromotion()
-    case 'failed':
-      return [change('Remove it from the list', 'discard')]
-    default:
-      return []
-  }
-
-  function afterPromotion(): NextStep[] {
-    const refused = refusedByTable(upload)
-    const problems = refused > 0 ? [read(`${refusedText(refused)}; see why`, 'problems')] : []
-    if (!undo_until || undo_until <= new Date()) return problems
-    const undo = read(`Undo it, until ${formatDate(undo_until)}`, 'undo', external ? '' : ' --as reviewer')
-    return [...problems, undo]
-  }
-
-  function afterPlan(): NextStep[] {
-    const stale = read('See what somebody changed since it was planned', 'plan', ' --stale')
-    if (upload.outdated === 'outdated') return [stale, change('Plan it again', 'plan', ' --again')]
-    return upload.outdated ? [stale, ...decisions()] : decisions()
-  }
-
-  function decisions(): NextStep[] {
-    switch (upload.review_status) {
-      case 'not_submitted':
-        return [changes, change('Submit it for approval', 'submit')]
-      case 'pending':
-        return [['A colleague reviews it and decides', approvalCommand({ upload, external })]]
-      case 'rejected':
-        return [
-          change('Correct a line', 'repair', ' --line N --set "Header=value"'),
-          change('Or submit it once more', 'submit'),
-        ]
-      case 'expired':
-        return [change('Nobody decided in time; submit it once more', 'submit')]
-      default:
-        return [
-          changes,
-          change(
-            lastFailure(upload) ? 'Try again to bring it into the tables' : 'Bring it into the tables',
-            'promote',
-          ),
-        ]
-    }
-  }
-
-  function afterRefusal(): NextStep[] {
-    if (upload.run_mode === 'FULL_DRY_RUN')
-      return [read('See every change that it would make', 'plan', ' --rows')]
-    const { plan_snapshot: snapshot } = upload
-    if (!invalid_count && snapshot && (snapshot.deleted > 0 || snapshot.too_short))
-      return [
-        ...(snapshot.deleted > 0
-          ? [read('See which rows the file lacks', 'plan', ' --rows --action delete')]
-          : []),
-        ...allowDeletes(snapshot),
-      ]
-    if (!invalid_count)
-      return [read('See which rows are refused, and why', 'plan', ' --rows --action refused')]
-    const steps = [
-      read('See all that is wrong', 'problems', ' --all'),
-      read('Export the wrong lines and correct them', 'export', ' -o wrong-lines.csv'),
-      change('Bring the corrections in', 'repair', ' --file wrong-lines.csv'),
-    ]
-    if (!upload.valid_count) return steps
-    const skip = ` --on-invalid skip${skipThreshold(upload)}`
-    return [...steps, change('Or leave the wrong lines out', 'plan', skip)]
-  }
-
-  /** Nothing to allow where only foreign keys forbid it. */
-  function allowDeletes({ needed_max_deleted: needed, too_short }: Snapshot): NextStep[] {
-    const options = [needed != null && `--max-deleted ${needed}`, too_short && '--allow-short-file']
-    const given = joinWords(options, ' ')
-    if (given === '') return []
-    const what = needed != null ? 'let them be deleted' : 'take it although it is short'
-    return [change(`If the file is complete, ${what}`, 'plan', ` ${given}`)]
-  }
-}
-
-const DEFAULT_THRESHOLD = 0.9
-
-/** The option without which leaving the wrong lines out would be refused again; empty where the default share is enough. */
-function skipThreshold(upload: Upload): string {
-  const valid = upload.valid_count ?? 0
-  const lines = valid + (upload.invalid_count ?? 0)
-  const share = (valid - refusedLines(upload)) / (lines || 1)
-  return share >= DEFAULT_THRESHOLD ? '' : ` --threshold ${Math.floor(share * 100) / 100}`
-}
-
-/** Valid lines that cannot be taken, because nobody can tell which row they are. */
-function refusedLines({ gate_mode, plan_totals, reading }: Upload): number {
-  if (gate_mode !== 'LENIENT' || !reading) return 0
-  return plan_totals?.[reading.layout.leaf]?.refused ?? 0
-}
-
-const STAGING_ROLES: readonly AppRole[] = ['operator', 'reviewer', 'admin', 'agent']
-
-/** Without a name the back end acts, and the audit names no person. */
-export function actorFlag({ as, user }: UploadActor, external: boolean): string {
-  if (user !== undefined) return ` --user ${user}`
-  if (as !== undefined && STAGING_ROLES.includes(as)) return ` --as ${as}`
-  return external ? '' : ' --as operator'
-}
-
-/** On a database of the user's own people decide with their own tokens. */
-function approvalCommand({ upload, external }: Pick<UploadView, 'upload' | 'external'>): string {
-  const { upload_id: id } = upload
-  return external
-    ? `in the console, or POST ${API_PREFIX}/uploads/${id}/approve with the reviewer’s token`
-    : `stagedoor upload approve ${id} --as reviewer`
 }

@@ -35,11 +35,10 @@ import {
   printUpload,
   showChange,
   showCommand,
-  tableOf,
-  totalsTable,
   type UploadView,
   uploadVerb,
 } from './upload-show.ts'
+import { tableOf, totalsTable } from './upload-totals.ts'
 
 export const uploadCommand = () =>
   commandGroup(

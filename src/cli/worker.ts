@@ -1,4 +1,8 @@
-/** `stagedoor worker`: jobs, playbooks and the projection of search in a process without the API. */
+/**
+ * `stagedoor worker`: jobs, playbooks and the projection of search in a process without the API; with NATS_URL and without DATABASE_URL a
+ * remote worker, which runs handlers for gateways and has no database.
+ */
+import { hostname } from 'node:os'
 import pc from 'picocolors'
 import type { Composition } from '../app/compose.ts'
 import type { PlaybookHandlers } from '../executions/tools/tool.ts'
@@ -6,10 +10,13 @@ import type { MetricsPort } from '../http/metrics-port.ts'
 import { READING_KIND } from '../ingest/reading.ts'
 import type { JobHandlers } from '../jobs/handlers.ts'
 import { EXECUTORS } from '../jobs/queue.ts'
+import type { Config } from '../kernel/config.ts'
 import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { onCrash, startUntilStopped, untilStopped, untilStoppedOrLost } from './process.ts'
 import { LOG_OPTION } from './session.ts'
+import type { Output } from './terminal.ts'
+import { workerListCommand } from './worker-list.ts'
 
 /** The default of an engine. */
 const DEFAULT_STEP_CONCURRENCY = 50
@@ -27,7 +34,7 @@ export const workerCommand = () =>
     )
     .option(
       '--concurrency <n>',
-      'jobs at once (STAGEDOOR_WORKER_CONCURRENCY, else 10), and as many steps and items of playbooks (else 50)',
+      'jobs at once (STAGEDOOR_WORKER_CONCURRENCY, else 10), and as many steps and items of playbooks (else 50); a remote worker: all of them together',
       integerBetween(1, 1000),
     )
     .option('--executor <name>', 'whose jobs it runs', EXECUTORS, 'PG_worker')
@@ -37,7 +44,7 @@ export const workerCommand = () =>
     .option(...LOG_OPTION)
     .option(
       '--metrics-port <n>',
-      'serve the metrics of this process for Prometheus at /metrics',
+      'serve the metrics of this process for Prometheus at /metrics, and /health for probes',
       integerBetween(0, 65_535),
     )
     .option('--metrics-host <address>', 'address of that port; it asks for no token', '127.0.0.1')
@@ -61,11 +68,15 @@ export const workerCommand = () =>
 
 The built-in kinds of jobs run here and in \`stagedoor start\`, unless --kinds leaves them out; upload_read reads the files of uploads. Every worker also runs all maintenance.
 A process that drives an execution and lacks a handler hands the step to a process that has it.
+With NATS_URL and without DATABASE_URL it is a remote worker: it runs only your handlers, for the gateways in \`stagedoor start\`, and needs
+no database. A handler that uses transaction or complete is declared as { needs: ['database'], run } and stays with the other workers.
 A handler that throws is retried. Ctrl-C waits for running handlers. The jobs of a killed worker go to others within seconds.`,
     )
     .run(
       async ({ options, output, config, database: open }) => {
         const { concurrency, executor, playbooks, search } = options
+        if (config.natsUrl !== undefined && config.databaseUrl === undefined)
+          return runRemote(options, output, config)
         // Loaded here, because the other commands run no jobs.
         const { builtInJobs, compose } = await import('../app/compose.ts')
         const { createLog, throttleOutageLog } = await import('../app/log.ts')
@@ -130,6 +141,82 @@ A handler that throws is retried. Ctrl-C waits for running handlers. The jobs of
       },
       { announce: true, settingsFrom: { workerConcurrency: 'concurrency', logFormat: 'log' } },
     )
+    .addCommand(workerListCommand())
+
+interface RemoteOptions {
+  readonly handlers?: string
+  readonly kinds?: readonly string[]
+  readonly executor: string
+  readonly dispatch?: boolean
+  readonly playbooks: boolean
+  readonly metricsPort?: number
+  readonly metricsHost: string
+}
+
+/** Runs the user's handlers for gateways until it is stopped. */
+async function runRemote(options: RemoteOptions, output: Output, config: Config): Promise<void> {
+  const { startRemoteWorkerProcess } = await import('../app/remote-worker.ts')
+  const { createLog } = await import('../app/log.ts')
+  const { createMetrics } = await import('../app/metrics.ts')
+  const { openMetricsPort } = await import('../http/metrics-port.ts')
+  const { openNats } = await import('../runtime/nats.ts')
+  if (options.handlers === undefined)
+    throw argumentInvalid(
+      'A remote worker needs --handlers: it runs only your own',
+      'With DATABASE_URL it would run the built-in kinds of jobs, too.',
+    )
+  if (options.dispatch)
+    throw argumentInvalid(
+      'A remote worker has no database, so it cannot dispatch events',
+      'Run `stagedoor worker --dispatch` with DATABASE_URL.',
+    )
+  const own = await loadHandlerFile(options.handlers)
+  const handlers = selectHandlers(own.handlers, options.kinds)
+  const log = createLog(config)
+  const stopped = untilStopped()
+  const nats = openNats(config, `stagedoor worker ${hostname()} ${process.pid}`, log)!
+  let port: MetricsPort | undefined
+  try {
+    if (options.metricsPort !== undefined)
+      port = await openMetricsPort(createMetrics(), options.metricsPort, options.metricsHost)
+    const { executor } = options
+    const concurrency = config.workerConcurrency
+    const worker = startRemoteWorkerProcess({
+      nats,
+      log,
+      handlers,
+      playbookHandlers: options.playbooks ? own.playbookHandlers : {},
+      concurrency,
+      executor,
+      onGateway(gateway) {
+        if (gateway !== undefined) output.note(pc.dim(`  attached to gateway ${gateway}`))
+      },
+    })
+    const { kinds, leftOut, playbookHandlers } = worker
+    const shown = { executor, kinds, playbook_handlers: playbookHandlers, left_out: leftOut, concurrency }
+    output.result({ ...shown, remote: true, metrics_url: port?.url }, () => {
+      const atOnce = concurrency === 1 ? 'one call at once' : `${concurrency} calls at once`
+      output.line(
+        `${pc.green('●')} ${pc.bold('Working')} without a database as ${executor}, ${atOnce}, for the gateways at ${hostsOf(config)}`,
+      )
+      for (const kind of kinds) output.line(`    ${kind}`)
+      for (const name of playbookHandlers) output.line(`    ${name} ${pc.dim('(playbooks)')}`)
+      if (leftOut.length > 0) output.dim(`  Not offered, because they need a database: ${leftOut.join(', ')}`)
+      if (port) output.line(`  ${pc.dim('metrics')} ${port.url}`)
+      output.dim('  Ctrl-C stops it: running handlers have 30 s to end, the others run elsewhere.')
+    })
+    await stopped
+    output.note(pc.dim('\n  stopping…'))
+    await worker.stop()
+  } finally {
+    await nats.close()
+    await port?.close()
+  }
+}
+
+function hostsOf({ natsUrl = [] }: Config): string {
+  return natsUrl.map((server) => new URL(server).host).join(', ')
+}
 
 function selectHandlers(handlers: JobHandlers, kinds: readonly string[] | undefined): JobHandlers {
   if (kinds === undefined) return handlers

@@ -4,16 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { titleOf } from '../ingest/datasets/dataset.ts'
 import { type MappingChange, readMapping, updateMapping, writeMapping } from '../ingest/datasets/mapping.ts'
 import { asDeclared, requireDataset } from '../ingest/datasets/registry.ts'
-import {
-  admitFile,
-  admitUpload,
-  type IngestActor,
-  matchSpooled,
-  type PipelineDeps,
-  previewSpooled,
-} from '../ingest/pipeline.ts'
+import { DatasetMapping, DatasetMatches, datasetMapping, MappingPreview } from '../ingest/mapping-shapes.ts'
+import { admitFile, admitUpload, type IngestActor, type PipelineDeps } from '../ingest/pipeline.ts'
 import { forgetReadOptions, listReadOptions } from '../ingest/read-options.ts'
-import { DatasetMapping, DatasetMatches, datasetMapping, MappingPreview } from '../ingest/shapes.ts'
+import { matchSpooled, previewSpooled } from '../ingest/source-preview.ts'
 import type { SpooledFile } from '../ingest/spool.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'

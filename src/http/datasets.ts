@@ -6,7 +6,7 @@ import {
   listDatasets,
   type RegisteredDataset,
 } from '../ingest/datasets/registry.ts'
-import { DatasetSummary } from '../ingest/shapes.ts'
+import { DatasetSummary } from '../ingest/mapping-shapes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { JsonObject, shape, Text, TextOrNull, Timestamp, Type } from '../kernel/schema.ts'

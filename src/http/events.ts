@@ -1,5 +1,6 @@
 /** Events, what came of them, and issues: what went wrong inside and waits for a person. */
 import { actorNames } from '../access/members.ts'
+import { subjectNames } from '../app/subjects.ts'
 import { readTrace, Trace } from '../app/trace.ts'
 import { listIssues, resolveIssue } from '../events/issues.ts'
 import { listEvents, requireEvent } from '../events/outbox.ts'
@@ -25,7 +26,12 @@ export const eventRoutes = routes('events', (api) => {
       limit: Limit,
       after: After,
     },
-    answer: page('events', OutboxEvent, { people: ActorNames }),
+    answer: page('events', OutboxEvent, {
+      people: ActorNames,
+      subjects: Type.Record(Type.String(), Type.String(), {
+        description: 'the titles of changes and the names of files that they are about, by their ids',
+      }),
+    }),
     handle: (request) =>
       request.transaction(async (client) => {
         const list = await listPage(request.query, 'events', 'id', (filter) => listEvents(client, filter))
@@ -34,6 +40,10 @@ export const eventRoutes = routes('events', (api) => {
           people: await actorNames(
             client,
             list.events.map(({ actor }) => actor),
+          ),
+          subjects: await subjectNames(
+            client,
+            list.events.map(({ event_subject_ref }) => event_subject_ref),
           ),
         }
       }),

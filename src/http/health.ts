@@ -10,6 +10,7 @@ import { readerLag } from '../events/outbox.ts'
 import { executionStatistics } from '../executions/queries.ts'
 import { Gate, listGates } from '../gates/gates.ts'
 import { spoolUsage } from '../ingest/spool.ts'
+import { listPools } from '../jobs/pools.ts'
 import { queueStatistics } from '../jobs/queue.ts'
 import { asStagedoorError } from '../kernel/errors.ts'
 import { type HealthCheck, readStorage } from '../kernel/postgres/health.ts'
@@ -47,7 +48,7 @@ export function healthRoutes(health: () => Promise<HealthCheck[]>) {
         const checks = await health().catch((error: unknown) => [
           { name: 'database', ok: false, detail: asStagedoorError(error).message },
         ])
-        const ready = checks.every((check) => check.ok)
+        const ready = checks.every(({ name, ok }) => ok || WORKS_WITHOUT.has(name))
         if (!ready) reply.status(503)
         return { status: ready ? ('ready' as const) : ('not_ready' as const), checks }
       },
@@ -55,13 +56,17 @@ export function healthRoutes(health: () => Promise<HealthCheck[]>) {
   })
 }
 
+/** A server answers without NATS: an outage must not take all of them from their load balancer. */
+const WORKS_WITHOUT = new Set(['nats', 'gateway', 'gateway_jobs', 'gateway_executions'])
+
 /** How this installation does, for whoever operates it. The probes above are public, and say less. */
 export function healthDetailRoutes({
   health,
   pool,
   ingest,
   replica,
-}: Pick<ApiContext, 'health' | 'pool' | 'ingest' | 'replica'>) {
+  nats,
+}: Pick<ApiContext, 'health' | 'pool' | 'ingest' | 'replica' | 'nats'>) {
   return routes('health', (api) => {
     api.get('/health', {
       operationId: 'getHealthDetails',
@@ -73,6 +78,9 @@ export function healthDetailRoutes({
             name: Text,
             title: Text,
             ok: Type.Boolean(),
+            severity: Type.Enum(['ok', 'warning', 'error'], {
+              description: 'a warning: everything goes on, slower',
+            }),
             detail: Text,
             remedy: Type.String({ description: 'what to do if it is not ok' }),
           }),
@@ -85,8 +93,8 @@ export function healthDetailRoutes({
           await requireRightAnywhere(client, 'operate', undefined, role)
           return listReviewPolicies(client)
         })
-        // A replica that is away makes nobody unready: the primary answers.
-        const more = replica ? [replica.health()] : []
+        // A replica that is away makes nobody unready: the primary answers. NATS that is away only delays.
+        const more = [replica, nats].flatMap((part) => (part ? [part.health()] : []))
         const checks = [...(await health()), ...more, checkPolicies(policies)]
         return { version: VERSION, checks: checks.map(describeCheck) }
       },
@@ -185,6 +193,7 @@ export function metricRoutes(metrics: Metrics) {
           executions: await executionStatistics(client),
           search: await searchStatus(client),
           processes: await listProcesses(client),
+          pools: await listPools(client),
         }))
         return reply.type(metrics.contentType).send(await metrics.render(now))
       },

@@ -1,9 +1,10 @@
-/** The metrics of a process without the API, for a scraper on the same machine or in the same pod. */
+/** The metrics of a process without the API, for a scraper on the same machine or in the same pod, and whether it is alive. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../app/metrics.ts'
 import { StagedoorError } from '../kernel/errors.ts'
+import { VERSION } from '../kernel/version.ts'
 
 export interface MetricsPort {
   readonly url: string
@@ -13,7 +14,14 @@ export interface MetricsPort {
 /** Counts and durations without a token: the host decides who can read them. */
 export async function openMetricsPort(metrics: Metrics, port: number, host: string): Promise<MetricsPort> {
   const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
+    const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined
+    // As the API's /api/health: whether the process answers, not whether its work goes well.
+    if (path === '/health') {
+      const text = JSON.stringify({ status: 'ok', version: VERSION })
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+      return
+    }
+    if (path !== '/metrics') {
       response.writeHead(404).end()
       return
     }

@@ -108,6 +108,9 @@ function describe(
   }: Pick<FastifySchemaValidationError, 'instancePath' | 'message' | 'params'>,
   where: string,
 ): string {
+  // A part of the path: whoever followed a wrong address reads this.
+  if (where === 'params' && params.format === 'uuid')
+    return `the ${instancePath.slice(1)} in the address is not a uuid`
   const place = `${where}${instancePath}`
   if ('additionalProperty' in params) return `${place} has no property ${params.additionalProperty}`
   if (Array.isArray(params.allowedValues)) return `${place} must be one of ${params.allowedValues.join(', ')}`

@@ -1,10 +1,18 @@
-/** Promotions: what was written into the tables, by whom, and until when it can be undone. Promoting and undoing are deeds of uploads. */
+/**
+ * Promotions: what was written into the tables, by whom, and until when it can be undone; and which promotions wrote a row (lineage). Promoting
+ * and undoing are routes of uploads.
+ */
 import { actorNames } from '../access/members.ts'
-import { listPromotions, type PromotionState } from '../ingest/promotion.ts'
-import { PROMOTION_STATES, PromotionSummary } from '../ingest/shapes.ts'
+import { listApprovers } from '../changes/reviews.ts'
+import { TABLE_PATTERN } from '../ingest/datasets/declare.ts'
+import { listPromotions, type PromotionState, rowLineage } from '../ingest/promotion.ts'
+import { LineageEntry, PROMOTION_STATES, PromotionSummary } from '../ingest/shapes.ts'
+import { StagedoorError } from '../kernel/errors.ts'
 import { Type, Uuid } from '../kernel/schema.ts'
-import { ActorNames } from './responses.ts'
-import { After, Limit, listPage, page, routes } from './routes.ts'
+import { workspaceOf } from './access.ts'
+import { ActorNames, withRawJson } from './responses.ts'
+import { After, Limit, listPage, page, routes, Workspace } from './routes.ts'
+import { readExactly } from './upload-create.ts'
 
 export const promotionRoutes = routes('uploads', (api) => {
   api.get('/', {
@@ -45,3 +53,54 @@ export const promotionRoutes = routes('uploads', (api) => {
       }),
   })
 })
+
+export const lineageRoutes = routes('uploads', (api) => {
+  api.get('/lineage', {
+    operationId: 'getRowLineage',
+    replica: true,
+    summary: 'Every promotion that wrote a production row, newest first: which file, which line, who',
+    query: {
+      workspace_id: Workspace,
+      target: Type.String({
+        pattern: TABLE_PATTERN,
+        examples: ['public.daily_metrics'],
+      }),
+      id: Type.Optional(Type.String({ format: 'uuid', description: 'of the row' })),
+      key: Type.Optional(
+        Type.String({
+          maxLength: 10_000,
+          description: 'the whole natural key of the row, as a JSON object; instead of id',
+          examples: ['{"order_id":"0198c5e0-7c1e-7000-8000-000000000001","position":3}'],
+        }),
+      ),
+    },
+    answer: Type.Object({ entries: Type.Array(LineageEntry), people: ActorNames }),
+    problems: [403],
+    raw: true,
+    handle: async (request) => {
+      const { workspace_id, target, id, key } = request.query
+      const row = rowOf(id, key)
+      return request.transaction(async (client) => {
+        const workspace = await workspaceOf(client, workspace_id)
+        const entries = await rowLineage(withRawJson(client), workspace, target, row)
+        const approvers = await listApprovers(
+          client,
+          entries.map(({ upload_id }) => upload_id),
+        )
+        const actors = entries.flatMap((entry) => [entry.uploaded_by, entry.promoted_by, entry.undone_by])
+        return { entries, people: await actorNames(client, [...approvers, ...actors]) }
+      })
+    },
+  })
+})
+
+function rowOf(id: string | undefined, key: string | undefined) {
+  if (id !== undefined && key === undefined) return { id }
+  const named = id === undefined && key !== undefined ? readExactly(key, 'key') : undefined
+  if (named !== null && typeof named === 'object' && !Array.isArray(named)) {
+    return { key: named as Record<string, unknown> }
+  }
+  throw new StagedoorError('request_invalid', {
+    reason: 'name the row by its id, or by its key as a JSON object',
+  })
+}

@@ -187,7 +187,7 @@ export interface ReceivedFile<Options, File = SpooledFile> {
   readonly format: Format | undefined
 }
 
-export interface FileRequest<Options> {
+interface FileRequest<Options> {
   /** The shape of the options, of a form and of the query string. */
   readonly options: TSchema
   /** Called before the first byte of the file: says how many there may be, or refuses. */

@@ -15,7 +15,7 @@ const CLOSE_MS = 10_000
 /** How long the headers may take, and how often Node looks: by its own defaults they may trickle for 90 s. */
 export const HEADER_TIMEOUTS = { headersTimeout: 20_000, connectionsCheckingInterval: 5_000 }
 
-export interface RequestTimeouts {
+interface RequestTimeouts {
   /** How long a body may be silent; default a minute. */
   readonly stallMs?: number | undefined
   /** How long a body may take that is hardly more than silent; default two minutes. */
@@ -144,7 +144,7 @@ function tooLarge(limit: number): StagedoorError {
 
 // A few places for work that needs much at once. A caller has one at most, or `each`, so nobody takes them all.
 
-export type Slots = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type Slots = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** Resolves when there is a place. The place is free again when the request has been answered or its client has gone away. */
 export function createSlots(count: number, each = 1): Slots {

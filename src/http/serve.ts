@@ -96,7 +96,7 @@ function openApi(
   database: Database,
   { composition, metrics, log, drain }: ApiDeps,
 ): Promise<FastifyInstance> {
-  const { requests, ingest, search, blobs, results, health, replica } = composition.api!
+  const { requests, ingest, search, blobs, results, health, replica, nats } = composition.api!
   return createServer({
     config,
     pool: requests,
@@ -115,6 +115,7 @@ function openApi(
     health: drain.check(healthOf(database, health, () => composition.health())),
     drain,
     replica,
+    nats,
     servers: () => composition.process.servers,
   })
 }

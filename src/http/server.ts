@@ -30,6 +30,7 @@ import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { API_PREFIX } from '../kernel/version.ts'
+import type { Nats } from '../runtime/nats.ts'
 import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import type { Search } from '../search/library.ts'
 import { accessRoutes } from './access.ts'
@@ -53,8 +54,9 @@ import { markRoutes } from './marks.ts'
 import { invitationRoutes, memberRoutes } from './members.ts'
 import { describeApi } from './openapi.ts'
 import { playbookRoutes } from './playbooks.ts'
+import { poolRoutes } from './pools.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
-import { promotionRoutes } from './promotions.ts'
+import { lineageRoutes, promotionRoutes } from './promotions.ts'
 import {
   abortStalledRequests,
   HEADER_TIMEOUTS,
@@ -70,7 +72,7 @@ import { stagingRoutes } from './staging.ts'
 import { tokenRoutes } from './tokens.ts'
 import { topicRoutes } from './topics.ts'
 import { unitRoutes } from './units.ts'
-import { lineageRoutes, uploadRoutes } from './uploads.ts'
+import { uploadRoutes } from './uploads.ts'
 import { webhookRoutes } from './webhooks.ts'
 import { workerRoutes } from './workers.ts'
 
@@ -98,6 +100,8 @@ export interface ApiContext {
   readonly drain?: Drain
   /** Where routes with `replica: true` read; default: the primary. */
   readonly replica?: ReadReplica | undefined
+  /** Whose state is among the details of health. */
+  readonly nats?: Pick<Nats, 'health'> | undefined
   /** How many servers share the rate limits; default: this one alone. */
   readonly servers?: () => number
   readonly blobs: BlobStore
@@ -239,6 +243,7 @@ function apiRoutes(
     '/dead-letters': deadLetterRoutes,
     '/job-kinds': jobKindRoutes,
     '/workers': workerRoutes(metrics.executors),
+    '/pools': poolRoutes,
     '/schedules': scheduleRoutes,
     '/event-routes': eventRouteRoutes,
     '/consumers': consumerRoutes,

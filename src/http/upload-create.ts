@@ -8,7 +8,8 @@ import {
   type PipelineDeps,
   queueUpload,
 } from '../ingest/pipeline.ts'
-import { planOptions, Upload } from '../ingest/shapes.ts'
+import { planOptions } from '../ingest/plan-shapes.ts'
+import { Upload } from '../ingest/shapes.ts'
 import { homeUploadFiles, type StoredFile, type UploadFiles } from '../ingest/upload-files.ts'
 import { findUpload } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** An upload with all that a page about it shows. */
+/** An upload with all that a page about it shows, and what the routes of one upload share. */
 import type { FastifyRequest } from 'fastify'
 import { actorNames, membersOf } from '../access/members.ts'
 import { findStandingOf, listApprovers, ReviewStanding } from '../changes/reviews.ts'
@@ -8,10 +8,12 @@ import { UploadPermissions, uploadPermissions } from '../ingest/permissions.ts'
 import { listFailedPromoters } from '../ingest/promotion.ts'
 import { Upload } from '../ingest/shapes.ts'
 import { requireUpload, uploadHeaders } from '../ingest/uploads.ts'
-import type { Client } from '../kernel/postgres/connection.ts'
+import { StagedoorError } from '../kernel/errors.ts'
+import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import { nullable, type Row, shape, Text, TextOrNull, TimestampOrNull, Type } from '../kernel/schema.ts'
 import { findRecord, readChecklist } from '../staging/records.ts'
 import { withRawJson } from './responses.ts'
+import { limit } from './routes.ts'
 
 export const UploadDetail = shape('UploadDetail', {
   ...Upload.properties,
@@ -33,6 +35,8 @@ export const UploadDetail = shape('UploadDetail', {
   client_name: TextOrNull,
   people: Type.Record(Text, Text, { description: 'actor → how people call them' }),
 })
+
+export const answersDetail = { answer: UploadDetail, problems: [403, 404, 409], raw: true } as const
 
 /** Answers an upload that the caller may see, after `work` on it. */
 export function answerDetail(
@@ -102,4 +106,28 @@ async function reviewerNames(client: Client, workspace: string): Promise<string[
   return members
     .filter(({ role }) => role === 'reviewer' || role === 'admin')
     .map(({ display_name, user_id }) => display_name ?? user_id)
+}
+
+export const RowPlace = Type.Optional(
+  Type.String({ pattern: '^[0-9]{1,4}[.]-?[0-9]{1,10}$', description: 'the `next` of the page before' }),
+)
+export const RowLimit = limit(1000, 100)
+export const AfterLine = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'the `next` of the page before' }),
+)
+
+/** What is asked about an upload that the caller may see. Read raw: to be answered raw. */
+export function ofUpload<T>(
+  request: FastifyRequest<{ Params: { id: string } }>,
+  work: (db: Queryable, upload: Upload) => Promise<T>,
+): Promise<T> {
+  return request.transaction(async (client) => {
+    const db = withRawJson(client)
+    return work(db, await requireUpload(db, request.params.id))
+  })
+}
+
+/** Of what compares rows in a temporary table, which PostgreSQL counts as writing. */
+export function refuseReadOnly(request: FastifyRequest, reason: string): void {
+  if (request.principal!.readOnly) throw new StagedoorError('permission_denied', { reason })
 }

@@ -5,8 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ExecutorHooks } from '../app/metrics.ts'
-import { listRegisteredEngines } from '../executions/queries.ts'
-import { Engine } from '../executions/shapes.ts'
+import { listWhoWorks, WhoWorks } from '../app/workers.ts'
 import {
   beginJobs,
   byClaimOrder,
@@ -22,8 +21,7 @@ import {
   requireShallowResult,
   snoozeJobs,
 } from '../jobs/lease.ts'
-import { FailureOutcome, Job, JobWorker } from '../jobs/shapes.ts'
-import { listWorkers } from '../jobs/statistics.ts'
+import { FailureOutcome, Job } from '../jobs/shapes.ts'
 import type { ClaimedJob } from '../jobs/worker-types.ts'
 import { shape, Text, Timestamp, Type, Uuid } from '../kernel/schema.ts'
 import { Executor, Kind, requireExecutor } from './jobs.ts'
@@ -55,15 +53,12 @@ export function workerRoutes(hooks: ExecutorHooks) {
     api.fastify.addHook('preClose', async () => closing.abort())
     api.get('/', {
       operationId: 'listWorkers',
-      summary: 'Who works: workers of jobs with the jobs that each runs, and engines of executions',
+      summary:
+        'Who works: workers of jobs with the jobs that each runs, engines of executions, workers behind gateways, and who leads what',
       description: 'For whoever operates a workspace. Of the running jobs you see those of your workspaces.',
-      answer: Type.Object({ workers: Type.Array(JobWorker), engines: Type.Array(Engine) }),
+      answer: WhoWorks,
       problems: [403],
-      handle: (request) =>
-        request.transaction(async (client) => ({
-          workers: await listWorkers(client),
-          engines: await listRegisteredEngines(client),
-        })),
+      handle: (request) => request.transaction(listWhoWorks),
     })
 
     api.post('/', {

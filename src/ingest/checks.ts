@@ -1,7 +1,7 @@
 /** The checks of an upload: what each found, in how many lines, and the time that it took. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { IntegerOrNull, nullable, type Row, shape, Text, Type } from '../kernel/schema.ts'
-import { OwnTotals } from './shapes.ts'
+import { OwnTotals } from './plan-shapes.ts'
 
 export const UploadCheck = shape('UploadCheck', {
   check: Type.String({ examples: ['lookups'] }),

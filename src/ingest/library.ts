@@ -23,13 +23,13 @@ import {
   resolveDatasetTarget,
 } from './datasets/registry.ts'
 import { listUploadHistory, type UploadHistoryEntry, type UploadHistoryPage } from './history.ts'
+import type { MappingPreview } from './mapping-shapes.ts'
 import {
   backEndActor,
   type IngestOptions,
   type IngestResult,
   type IngestSource,
   ingest,
-  previewSource,
   promotePlan,
   type Until,
 } from './pipeline.ts'
@@ -38,7 +38,7 @@ import * as promotions from './promotion.ts'
 import { retryUpload } from './reading.ts'
 import type { Correction, RepairResult } from './repair.ts'
 import { readRisk, type UploadRisk } from './risk.ts'
-import type { MappingPreview } from './shapes.ts'
+import { previewSource } from './source-preview.ts'
 import { spoolFolder } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 import { type LeftOutLine, listLeftOut, listRows, type RowFilter, type StagedRow } from './staged-rows.ts'
@@ -86,6 +86,8 @@ export interface Ingest {
   submit(upload: string, digest: string, submittedBy?: string): Promise<string>
   /** The rows of a plan that somebody changed since it was made. */
   staleRows(upload: string, page?: plans.StalePage): Promise<plans.StaleRows>
+  /** Compares the plan with its tables as they are now, for at most 5 seconds or `withinMs`. */
+  checkPlan(upload: string, withinMs?: number): Promise<plans.PlanCheck>
   /** What planning again would ask: cells in which production has moved on since the last plan, and the file says otherwise. */
   conflicts(
     upload: string,
@@ -204,6 +206,7 @@ export function ingestLibrary({
     risk: (id) => service((client) => readRisk(client, id)),
     submit: (id, digest, by) => service((client) => plans.submitPlan(client, id, digest, by)),
     staleRows: (id, page) => service((client) => plans.listStaleRows(client, id, page)),
+    checkPlan: (id, withinMs) => service((client) => plans.checkPlan(client, id, withinMs)),
     conflicts: (id, page) => service((client) => plans.listConflicts(client, id, page)),
     planSince: (id, digest) => service((client) => plans.planSince(client, id, digest)),
     checks: (id) => service((client) => readChecks(client, id)),

@@ -21,14 +21,8 @@ import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import { isConnectionError } from '../kernel/postgres/errors.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
-import {
-  type MappingTarget,
-  readMappedHeaders,
-  readMapping,
-  requireMappedFields,
-  unknownInLookup,
-} from './datasets/mapping.ts'
-import { asDeclared, listDatasets, requireDataset } from './datasets/registry.ts'
+import { requireMappedFields } from './datasets/mapping.ts'
+import { requireDataset } from './datasets/registry.ts'
 import {
   type OnInvalid,
   OWN_TOTALS_DISAGREE,
@@ -44,9 +38,7 @@ import {
   promotionAttempt,
   recordPromotionFailure,
 } from './promotion.ts'
-import { listReadOptions } from './read-options.ts'
 import {
-  emptyFileTrash,
   endReading,
   isReplaced,
   queueReading,
@@ -55,10 +47,15 @@ import {
   stageFile,
   type TakenReading,
 } from './reading.ts'
-import type { DatasetMatches, MappingPreview } from './shapes.ts'
 import { type ReadableFile, type SpooledFile, spool, spoolFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
-import { fileBytes, homeUploadFiles, type StoredFile, type UploadFiles } from './upload-files.ts'
+import {
+  emptyFileTrash,
+  fileBytes,
+  homeUploadFiles,
+  type StoredFile,
+  type UploadFiles,
+} from './upload-files.ts'
 import { beginInQueue } from './upload-queue.ts'
 import {
   beginUpload,
@@ -165,116 +162,27 @@ export async function ingest(
 }
 
 /** Checks the right to stage before the file fills the disk. Opening checks again. */
-export async function admitUpload(
+export function admitUpload(
   actor: IngestActor,
   { workspaceId, dataset, platform, file = {} }: UploadTarget & Pick<IngestOptions, 'file'>,
 ): Promise<{ maxBytes: number }> {
+  return admitFile(actor, workspaceId, async (client) =>
+    requireMappedFields(await requireDataset(client, dataset, platform, workspaceId), file),
+  )
+}
+
+/** The same for a file whose dataset is not chosen yet. */
+export async function admitFile(
+  actor: IngestActor,
+  workspaceId: string,
+  check?: (client: Client) => Promise<void>,
+): Promise<{ maxBytes: number }> {
   const limits = await actor.transaction(async (client) => {
     await requireStaging(client, workspaceId)
-    requireMappedFields(await requireDataset(client, dataset, platform, workspaceId), file)
+    await check?.(client)
     return uploadLimits(client, workspaceId)
   })
   return { maxBytes: Number(limits.max_bytes) }
-}
-
-/** Which column of a source is which field, before it is uploaded, with the actor's rights. Nothing of it is kept. */
-export async function previewSource(
-  deps: Pick<PipelineDeps, 'home'>,
-  actor: IngestActor,
-  source: IngestSource,
-  asked: MappingTarget & Pick<IngestOptions, 'file' | 'signal'>,
-): Promise<MappingPreview> {
-  const { maxBytes } = await admitUpload(actor, asked)
-  const file = await spoolSource(deps.home, source, maxBytes, asked.signal)
-  return previewSpooled(actor, file, asked)
-}
-
-/** The same of a spooled file, which is removed on every path. `head`: it is only the beginning of a longer one. */
-export async function previewSpooled(
-  actor: IngestActor,
-  file: SpooledFile,
-  asked: MappingTarget & Pick<IngestOptions, 'file' | 'signal'> & { readonly head?: boolean | undefined },
-): Promise<MappingPreview> {
-  const { workspaceId, platform, signal } = asked
-  try {
-    // Under the actor's own rights: what another workspace remembers is never seen.
-    const { dataset, remembered, memories, limits } = await actor.transaction(async (client) => ({
-      dataset: asDeclared(await requireDataset(client, asked.dataset, platform, workspaceId)),
-      remembered: await readMapping(client, asked),
-      memories: await listReadOptions(client, { ...asked, author: actor.onBehalfOf ?? null }),
-      limits: await uploadLimits(client, workspaceId),
-    }))
-    const { previewMapping } = await import('./datasets/mapping-preview.ts')
-    return await previewMapping({
-      dataset,
-      platform,
-      file,
-      remembered,
-      memories,
-      options: asked.file,
-      head: asked.head,
-      maxLines: limits.max_lines,
-      signal,
-      lookups: (field, values) =>
-        actor.transaction((client) => unknownInLookup(client, asked, field, values)),
-    })
-  } finally {
-    await file.remove()
-  }
-}
-
-/** Checks the right to stage before the file fills the disk; for a file whose dataset is not chosen yet. */
-export async function admitFile(actor: IngestActor, workspaceId: string): Promise<{ maxBytes: number }> {
-  const limits = await actor.transaction(async (client) => {
-    await requireStaging(client, workspaceId)
-    return uploadLimits(client, workspaceId)
-  })
-  return { maxBytes: Number(limits.max_bytes) }
-}
-
-/** Which of the actor's datasets a file may be of; nothing of it is kept. */
-export async function matchSource(
-  deps: Pick<PipelineDeps, 'home'>,
-  actor: IngestActor,
-  source: IngestSource,
-  asked: { readonly workspaceId: string } & Pick<IngestOptions, 'file' | 'signal'>,
-): Promise<DatasetMatches> {
-  const { maxBytes } = await admitFile(actor, asked.workspaceId)
-  const file = await spoolSource(deps.home, source, maxBytes, asked.signal)
-  return matchSpooled(actor, file, asked)
-}
-
-/** The same of a spooled file, which is removed on every path. */
-export async function matchSpooled(
-  actor: IngestActor,
-  file: SpooledFile,
-  asked: { readonly workspaceId: string; readonly head?: boolean | undefined } & Pick<
-    IngestOptions,
-    'file' | 'signal'
-  >,
-): Promise<DatasetMatches> {
-  const { workspaceId, head, signal } = asked
-  try {
-    const { registered, remembered, memories, limits } = await actor.transaction(async (client) => ({
-      registered: await listDatasets(client, workspaceId),
-      remembered: await readMappedHeaders(client, workspaceId),
-      memories: await listReadOptions(client, { workspaceId, author: actor.onBehalfOf ?? null }),
-      limits: await uploadLimits(client, workspaceId),
-    }))
-    const { matchDatasets } = await import('./datasets/fit.ts')
-    return await matchDatasets({
-      datasets: registered.map(({ definition }) => definition),
-      file,
-      remembered,
-      memories,
-      options: asked.file,
-      head,
-      maxLines: limits.max_lines,
-      signal,
-    })
-  } finally {
-    await file.remove()
-  }
 }
 
 function nameOf(source: IngestSource): string {
@@ -322,7 +230,7 @@ function storedUpload(files: UploadFiles, stored: StoredFile): UploadFile {
   }
 }
 
-function spoolSource(
+export function spoolSource(
   home: string,
   source: IngestSource,
   maxBytes: number,
@@ -364,15 +272,10 @@ async function openUpload(
 ): Promise<OpenedUpload<Upload>> {
   const emit = emitter(options)
   const begin = () =>
-    options.actor.transaction(async (client) => {
-      const begun = await beginUpload(client, newUpload(file, options))
-      const { upload_id, reader_token } = begun
-      if (file.stored && reader_token !== null)
-        await queueReading(client, { upload_id, reader_token }, file.stored, readingPlan(options), false)
-      const upload = await findUpload(client, upload_id)
-      if (upload === undefined) throw hiddenUpload()
-      return { ...begun, upload, file }
-    })
+    options.actor.transaction(async (client) => ({
+      ...(await beginWithReading(client, file, options, { enqueue: false, load: findUpload })),
+      file,
+    }))
   const opened = await (options.maxQueueWaitMs === 0
     ? begin()
     : beginInQueue(deps.pool, options.workspaceId, begin, {
@@ -399,22 +302,31 @@ export async function queueUpload<T>(
   options: Omit<IngestOptions, 'signal' | 'onEvent' | 'sameBytes' | 'maxQueueWaitMs'>,
   load: (client: Client, id: string) => Promise<T | undefined>,
 ): Promise<{ upload_id: string; created: boolean; upload: T }> {
-  const { actor } = options
-  const queued = await actor
-    .transaction(async (client) => {
-      const { upload_id, created, reader_token } = await beginUpload(client, newUpload(stored, options))
-      if (reader_token !== null)
-        await queueReading(client, { upload_id, reader_token }, stored, readingPlan(options), true)
-      const upload = await load(client, upload_id)
-      if (upload === undefined) throw hiddenUpload()
-      return { upload_id, created, upload }
-    })
+  const file = storedUpload(files, stored)
+  const { upload_id, created, upload } = await options.actor
+    .transaction((client) => beginWithReading(client, file, options, { enqueue: true, load }))
     .catch(async (error) => {
-      await dropRefused(storedUpload(files, stored), error)
+      await dropRefused(file, error)
       throw error
     })
-  if (!queued.created) await files.delete(stored.file_ref)
-  return queued
+  if (!created) await file.drop()
+  return { upload_id, created, upload }
+}
+
+/** The record of the upload, and that of its reading where the file is in a store. `enqueue`: a job reads it. */
+async function beginWithReading<T>(
+  client: Client,
+  file: UploadFile,
+  options: Omit<IngestOptions, 'signal'>,
+  { enqueue, load }: { enqueue: boolean; load(client: Client, id: string): Promise<T | undefined> },
+): Promise<Omit<OpenedUpload<T>, 'file'>> {
+  const begun = await beginUpload(client, newUpload(file, options))
+  const { upload_id, reader_token } = begun
+  if (file.stored && reader_token !== null)
+    await queueReading(client, { upload_id, reader_token }, file.stored, readingPlan(options), enqueue)
+  const upload = await load(client, upload_id)
+  if (upload === undefined) throw hiddenUpload()
+  return { ...begun, upload }
 }
 
 /** Not where the answer of a commit was lost: it may have happened. If it did not, the search for files without an upload finds it. */
@@ -517,7 +429,7 @@ function hiddenUpload(): StagedoorError {
 }
 
 /** From an opened upload to `until`. The actor may be another one than the one who opened it. */
-export async function continueUpload(
+async function continueUpload(
   deps: PipelineDeps,
   opened: OpenedUpload,
   options: IngestOptions,

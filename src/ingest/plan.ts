@@ -1,6 +1,6 @@
 /** The plan of an upload: make it, show it, submit it, decide on it. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
-import { columnsOf } from '../kernel/schema.ts'
+import { columnsOf, nullable, type Row, shape, TimestampOrNull, Type } from '../kernel/schema.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
 import {
   type CONFLICT_ANSWERS,
@@ -12,13 +12,13 @@ import {
   type PlanRow,
   type PlanSince,
   type StaleRow,
-  type Upload,
-} from './shapes.ts'
+} from './plan-shapes.ts'
+import type { Upload } from './shapes.ts'
 import { describeFailure, type GateMode } from './uploads.ts'
 
-export type { ConflictRow, Plan, PlanConflicts, PlanRow, PlanSince, StaleRow } from './shapes.ts'
+export type { ConflictRow, Plan, PlanConflicts, PlanRow, PlanSince, StaleRow } from './plan-shapes.ts'
 
-export { CONFLICT_ANSWERS, ON_INVALID, PLAN_ACTIONS } from './shapes.ts'
+export { CONFLICT_ANSWERS, ON_INVALID, PLAN_ACTIONS } from './plan-shapes.ts'
 export type OnConflict = (typeof CONFLICT_ANSWERS)[number]
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
@@ -331,6 +331,66 @@ export async function listStaleRows(
     next: last === undefined ? null : `${last.type_order}.${last.line}`,
   }
 }
+
+/** A page or a command goes on without a comparison that takes longer. */
+export const MAX_PLAN_CHECK_MS = 5_000
+
+export const PlanCheck = shape('PlanCheck', {
+  checked_at: TimestampOrNull,
+  rows_differ: nullable(
+    Type.Integer({
+      description:
+        'rows that somebody changed since the plan was made; null, as checked_at: comparing took too long',
+    }),
+  ),
+  counts: Type.Record(Type.String(), Type.Integer(), {
+    description: 'conflict → rows; empty also where telling them apart took too long',
+  }),
+})
+export type PlanCheck = Row<typeof PlanCheck>
+
+/**
+ * Compares a plan with what its tables hold now, whoever wrote them; lists of uploads and changes say what it found. Each of its two attempts takes
+ * at most `withinMs`: with the kinds of conflicts, then only how many rows. The transaction around it stays usable. Throws upload_status if
+ * there is no plan.
+ */
+export async function checkPlan(
+  db: Queryable,
+  upload: string,
+  withinMs: number = MAX_PLAN_CHECK_MS,
+): Promise<PlanCheck> {
+  const check = (await attemptCheck(db, upload, 1, withinMs)) ?? (await attemptCheck(db, upload, 0, withinMs))
+  return check ?? { checked_at: null, rows_differ: null, counts: {} }
+}
+
+/** undefined: it took longer. */
+async function attemptCheck(
+  db: Queryable,
+  upload: string,
+  limit: 0 | 1,
+  withinMs: number,
+): Promise<PlanCheck | undefined> {
+  await db.query('savepoint stagedoor_plan_check')
+  try {
+    const { rows: before } = await db.query<{ timeout: string }>(
+      `select current_setting('statement_timeout') as timeout, set_config('statement_timeout', $1, true)`,
+      [String(withinMs)],
+    )
+    const { rows } = await db.query<PlanCheck>(
+      `select coalesce(max(s.total), 0)::integer as rows_differ, coalesce((array_agg(s.counts))[1], '{}') as counts, clock_timestamp() as checked_at
+         from iu_core.fn_ingest_plan_stale($1, $2) s`,
+      [upload, limit],
+    )
+    await db.query(`select set_config('statement_timeout', $1, true)`, [before[0]!.timeout])
+    await db.query('release savepoint stagedoor_plan_check')
+    return rows[0]!
+  } catch (error) {
+    await db.query('rollback to savepoint stagedoor_plan_check')
+    if ((error as { code?: string }).code !== QUERY_CANCELED) throw error
+    return undefined
+  }
+}
+const QUERY_CANCELED = '57014'
 
 /** What differs between the plan and an earlier one that was approved, in rows. */
 export async function planSince(db: Queryable, upload: string, digest: string): Promise<PlanSince> {

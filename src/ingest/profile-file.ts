@@ -59,7 +59,7 @@ export interface FileProfile {
 }
 
 /** How many lines were looked at for what is inferred. */
-export interface SampledLines {
+interface SampledLines {
   /** For the types and the examples. */
   readonly types: number
   /** For `decimal` and `dates`. */

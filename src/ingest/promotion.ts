@@ -189,15 +189,34 @@ export async function rowLineage(
     `with entry as materialized (
        select * from iu_core.fn_ingest_lineage($1, $2, $3, $4) with ordinality
      )
-     select ${columnsOf(LineageEntry, { from: 'entry', as: { approvers: 'a.approvers' } })}
+     select ${columnsOf(LineageEntry, { from: 'entry', as: LINEAGE_NAMES })}
        from entry left join iu_core.fn_change_approvers_of(array(select entry.upload_id from entry)) a on a.subject_id = entry.upload_id
+       left join iu_core.ingest_upload u on u.upload_id = entry.upload_id
+       left join lateral (select l.normalized_payload from public.staging_rows l
+                           where l.upload_id = entry.upload_id and l.row_type = entry.row_type and l.row_number = entry.line
+                          offset 0) s on true
+       -- By the key of the ledger, which has no index by the name of the row type.
+       left join lateral (select l.type_order::integer from generate_series(0, 100) o
+                            join iu_core.ingest_ledger l on l.upload_id = entry.upload_id and l.type_order = o and l.row_number = entry.line
+                           where l.row_type = entry.row_type and entry.ordinality <= ${MAX_NAMED} limit 1) t on true
+       left join lateral (select r.row_key from iu_core.fn_ingest_plan_row_names(entry.upload_id, array[t.type_order], array[entry.line]) r
+                           where t.type_order is not null) n on true
       order by entry.ordinality`,
     [workspace, target, 'id' in row ? row.id : null, 'key' in row ? JSON.stringify(row.key) : null],
   )
   return rows
 }
 
-/** For an upload: which production rows it wrote. */
+/** All entries are about one row: the newest name it. */
+const MAX_NAMED = 20
+const LINEAGE_NAMES = {
+  approvers: 'a.approvers',
+  label: exactIntegers('s.normalized_payload'),
+  row_key: 'n.row_key',
+  fields: `coalesce(u.reading -> 'layout' -> 'fields', '[]')`,
+}
+
+/** For an upload: which production rows it wrote, and what people call them. */
 export async function uploadLineage(
   db: Queryable,
   upload: string,
@@ -205,11 +224,25 @@ export async function uploadLineage(
 ): Promise<LedgerRow[]> {
   const [order = '0', line = '-1'] = page.after?.split('.') ?? []
   const { rows } = await db.query<LedgerRow>(
-    `select type_order, row_type, row_number as line, target, target_id, ${exactIntegers('target_key')} as target_key, action,
-            undo_outcome, undo_reason
-       from iu_core.ingest_ledger
-      where upload_id = $1 and (type_order, row_number) > ($2, $3)
-      order by type_order, row_number limit $4`,
+    `with page as materialized (
+       select * from iu_core.ingest_ledger
+        where upload_id = $1 and (type_order, row_number) > ($2, $3)
+        order by type_order, row_number limit $4
+     ), named as materialized (
+       select n.* from (select array_agg(page.type_order::integer) as orders, array_agg(page.row_number) as lines from page) a,
+              lateral iu_core.fn_ingest_plan_row_names($1, a.orders, a.lines) n
+        -- Longer pages, which only a program asks for, have no names.
+        where cardinality(a.orders) between 1 and 10000
+     )
+     select page.type_order, page.row_type, page.row_number as line, page.target, page.target_id,
+            ${exactIntegers('page.target_key')} as target_key, page.action, page.undo_outcome, page.undo_reason,
+            ${exactIntegers('s.normalized_payload')} as label, n.row_key
+       from page
+       left join named n on n.type_order = page.type_order and n.row_number = page.row_number
+       left join lateral (select l.normalized_payload from public.staging_rows l
+                           where l.upload_id = $1 and l.row_type = page.row_type and l.row_number = page.row_number
+                          offset 0) s on true
+      order by page.type_order, page.row_number`,
     [upload, Number(order), Number(line), page.limit],
   )
   return rows

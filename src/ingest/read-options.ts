@@ -1,7 +1,7 @@
 /**
  * How a file is to be read, remembered from an earlier one: encoding, delimiter, header line, decimal sign and the order of dates that
  * the same person chose for a file of the same shape (format and headers). The file's own evidence goes first: what it shows by itself
- * is never overruled, and a difference is said.
+ * is never overruled, and a note says where it differs.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -14,7 +14,7 @@ import type { FileNote, NormalisedFile, ReadOptions } from './readers/format.ts'
 import type { ReadableFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
 
-export const REMEMBERED_OPTIONS = ['encoding', 'delimiter', 'header_line', 'decimal', 'dates'] as const
+const REMEMBERED_OPTIONS = ['encoding', 'delimiter', 'header_line', 'decimal', 'dates'] as const
 export type RememberedOption = (typeof REMEMBERED_OPTIONS)[number]
 
 export interface ReadOptionsMemory {
@@ -22,7 +22,7 @@ export interface ReadOptionsMemory {
   readonly platform: string
   readonly author: string
   readonly shape: string
-  /** The first headers. */
+  /** The first headers of such files. */
   readonly columns: readonly string[]
   readonly options: {
     readonly encoding?: NonNullable<ReadOptions['encoding']>
@@ -31,7 +31,7 @@ export interface ReadOptionsMemory {
     readonly decimal?: 'dot' | 'comma'
     readonly dates?: 'dmy' | 'mdy'
   }
-  /** The upload that it was said for, and the number of its change. */
+  /** The upload that the options were chosen for, and the number of its change. */
   readonly upload_id: string | null
   readonly change: number | null
   readonly remembered_at: Date
@@ -47,7 +47,7 @@ interface MemoryFilter {
 
 const MAX_MEMORIES = 200
 
-/** The newest first, under the caller's own rights. */
+/** What is remembered, the newest first, under the caller's own rights. */
 export async function listReadOptions(
   db: Queryable,
   { workspaceId, dataset, platform, author }: MemoryFilter,
@@ -64,7 +64,7 @@ export async function listReadOptions(
   return rows
 }
 
-/** Without a shape all of them. Returns how many. */
+/** Forgets the options of one shape, or of all shapes. Returns how many. */
 export async function forgetReadOptions(
   db: Queryable,
   of: {

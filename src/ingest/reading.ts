@@ -9,14 +9,13 @@ import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 import { UUID } from '../kernel/ids.ts'
 import type { Client, Pool, Queryable } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
-import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
 import { readMapping } from './datasets/mapping.ts'
 import { requireDataset } from './datasets/registry.ts'
 import type { PlanRequest } from './plan.ts'
 import { listReadOptions } from './read-options.ts'
 import type { ReadableFile } from './spool.ts'
 import type { FileOptions } from './stage.ts'
-import type { StoredFile, UploadFiles } from './upload-files.ts'
+import type { StoredFile } from './upload-files.ts'
 import {
   describeFailure,
   type ReportProgress,
@@ -85,7 +84,7 @@ export async function takeReading(
 ): Promise<TakenReading | undefined> {
   await closeFormerReaders(pool, upload)
   return inTransaction(pool, async (client) => {
-    // A former reader that could not be closed holds the row: the attempt fails, and comes again.
+    // A former reader that could not be closed holds the row: the attempt fails, and will be retried.
     await client.query(`set local lock_timeout = '20s'`)
     const { rows } = await client.query<{ taken: TakenReading | null }>(
       'select iu_core.fn_ingest_reading_take($1, $2, $3) as taken',
@@ -252,76 +251,4 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 
 function isPermissionDenied(error: unknown): boolean {
   return error instanceof StagedoorError && error.code === 'permission_denied'
-}
-
-// Files that no upload needs any more.
-
-const FILE_BATCH = 100
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-/** How long a file may wait for the record of its upload. */
-const ORPHAN_AGE_MS = 24 * HOUR
-
-/** Deletes what is in the trash of the stores that this process shares. What cannot be deleted stays there. Returns how many were. */
-export async function emptyFileTrash(pool: Pool, files: UploadFiles): Promise<number> {
-  const stores = await files.stores()
-  return inTransaction(pool, (client) => deleteTrashedFiles(client, files, stores)).catch(() => 0)
-}
-
-/** Deleted from the store before the transaction ends: if this ends in between, the database still knows them. */
-async function deleteTrashedFiles(client: Client, files: UploadFiles, stores: string[]): Promise<number> {
-  const { rows } = await client.query<{ file_ref: string }>(
-    'select iu_core.fn_ingest_files_claim($1, $2) as file_ref',
-    [stores, FILE_BATCH],
-  )
-  for (const { file_ref } of rows) await files.delete(file_ref)
-  return rows.length
-}
-
-/** `orphans`: whether this process may delete files that no upload of its database knows. */
-export function fileTasks(files: UploadFiles, mayDelete: () => boolean, orphans: boolean): MaintenanceTask[] {
-  return [
-    {
-      name: 'files of uploads',
-      everyMs: MINUTE,
-      async run(client) {
-        if (!mayDelete()) return undefined
-        const deleted = await deleteTrashedFiles(client, files, await files.stores())
-        return deleted > 0 ? `${deleted} files of uploads deleted` : undefined
-      },
-    },
-    {
-      name: 'files without an upload',
-      everyMs: HOUR,
-      async run(client) {
-        if (!mayDelete()) return undefined
-        const before = new Date(Date.now() - ORPHAN_AGE_MS)
-        let found = 0
-        for (const { blobs, identity } of files.places) {
-          const store = await identity().catch(() => undefined)
-          if (store === undefined) continue
-          found += await blobs.sweep(before)
-          if (!orphans && store.startsWith('disk.')) continue
-          for await (const refs of inGroups(blobs.list(before), FILE_BATCH)) {
-            const { rows } = await client.query<{ trashed: number }>(
-              'select iu_core.fn_ingest_files_trash($1, $2) as trashed',
-              [store, refs],
-            )
-            found += rows[0]!.trashed
-          }
-        }
-        return found > 0 ? `${found} files belong to no upload` : undefined
-      },
-    },
-  ]
-}
-
-async function* inGroups(refs: AsyncIterable<string>, size: number): AsyncGenerator<string[]> {
-  let group: string[] = []
-  for await (const ref of refs) {
-    if (group.push(ref) < size) continue
-    yield group
-    group = []
-  }
-  if (group.length > 0) yield group
 }

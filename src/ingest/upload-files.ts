@@ -1,6 +1,7 @@
 /**
- * Files of uploads, in the stores that STAGEDOOR_STORE names: received into the first, and read by any process that shares the store
- * in which a file is. `disk.…` is a folder of one machine, `pvc.…` a volume, `s3.…` a bucket that several machines share.
+ * Files of uploads, in the stores that STAGEDOOR_STORE names: received into the first, read by any process that shares the store in which
+ * a file is, and deleted when no upload needs them any more. `disk.…` is a folder of one machine, `pvc.…` a volume, `s3.…` a bucket that
+ * several machines share.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -9,6 +10,9 @@ import { join } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StagedoorError } from '../kernel/errors.ts'
+import type { Client, Pool } from '../kernel/postgres/connection.ts'
+import { inTransaction } from '../kernel/postgres/transaction.ts'
+import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
 import { type BlobStore, digestOf, schemeOf } from '../runtime/stores/blob-store.ts'
 import { createDiskBlobStore, explainFileError } from '../runtime/stores/disk-store.ts'
 import { openWorkFolder, type ReadableFile } from './spool.ts'
@@ -35,7 +39,7 @@ export interface UploadFiles {
   readonly places: readonly FilePlace[]
 }
 
-export type FileSource = AsyncIterable<Uint8Array | string>
+type FileSource = AsyncIterable<Uint8Array | string>
 
 interface PutOptions {
   readonly limit?: number | undefined
@@ -176,4 +180,76 @@ async function readIdentity(folder: string): Promise<string> {
   const made = await read()
   if (made !== undefined) return made
   throw new StagedoorError('store_broken', { store: folder, reason: `${path} does not hold its identity` })
+}
+
+// Files that no upload needs any more.
+
+const FILE_BATCH = 100
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** How long a file may wait for the record of its upload. */
+const ORPHAN_AGE_MS = 24 * HOUR
+
+/** Deletes what is in the trash of the stores that this process shares. What cannot be deleted stays there. Returns how many were. */
+export async function emptyFileTrash(pool: Pool, files: UploadFiles): Promise<number> {
+  const stores = await files.stores()
+  return inTransaction(pool, (client) => deleteTrashedFiles(client, files, stores)).catch(() => 0)
+}
+
+/** Deleted from the store before the transaction ends: if this ends in between, the database still knows them. */
+async function deleteTrashedFiles(client: Client, files: UploadFiles, stores: string[]): Promise<number> {
+  const { rows } = await client.query<{ file_ref: string }>(
+    'select iu_core.fn_ingest_files_claim($1, $2) as file_ref',
+    [stores, FILE_BATCH],
+  )
+  for (const { file_ref } of rows) await files.delete(file_ref)
+  return rows.length
+}
+
+/** `orphans`: whether this process may delete files that no upload of its database knows. */
+export function fileTasks(files: UploadFiles, mayDelete: () => boolean, orphans: boolean): MaintenanceTask[] {
+  return [
+    {
+      name: 'files of uploads',
+      everyMs: MINUTE,
+      async run(client) {
+        if (!mayDelete()) return undefined
+        const deleted = await deleteTrashedFiles(client, files, await files.stores())
+        return deleted > 0 ? `${deleted} files of uploads deleted` : undefined
+      },
+    },
+    {
+      name: 'files without an upload',
+      everyMs: HOUR,
+      async run(client) {
+        if (!mayDelete()) return undefined
+        const before = new Date(Date.now() - ORPHAN_AGE_MS)
+        let found = 0
+        for (const { blobs, identity } of files.places) {
+          const store = await identity().catch(() => undefined)
+          if (store === undefined) continue
+          found += await blobs.sweep(before)
+          if (!orphans && store.startsWith('disk.')) continue
+          for await (const refs of inGroups(blobs.list(before), FILE_BATCH)) {
+            const { rows } = await client.query<{ trashed: number }>(
+              'select iu_core.fn_ingest_files_trash($1, $2) as trashed',
+              [store, refs],
+            )
+            found += rows[0]!.trashed
+          }
+        }
+        return found > 0 ? `${found} files belong to no upload` : undefined
+      },
+    },
+  ]
+}
+
+async function* inGroups(refs: AsyncIterable<string>, size: number): AsyncGenerator<string[]> {
+  let group: string[] = []
+  for await (const ref of refs) {
+    if (group.push(ref) < size) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
 }

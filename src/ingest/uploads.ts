@@ -5,10 +5,12 @@ import type { Pool, Queryable } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { BigCount, columnsOf, nullable, type Row, shape, Type } from '../kernel/schema.ts'
 import type { MaintenanceTask } from '../runtime/periodic-tasks.ts'
-import { type GATE_MODES, type Progress, type RUN_MODES, type UPLOAD_STATUSES, Upload } from './shapes.ts'
+import type { GATE_MODES } from './plan-shapes.ts'
+import { type Progress, type RUN_MODES, type UPLOAD_STATUSES, Upload } from './shapes.ts'
 import { sweepSpool } from './spool.ts'
 
-export type { ControlTotal, Progress, PromotionFailure, Snapshot, Totals, Upload } from './shapes.ts'
+export type { ControlTotal, Snapshot, Totals } from './plan-shapes.ts'
+export type { Progress, PromotionFailure, Upload } from './shapes.ts'
 
 export { UPLOAD_STATUSES } from './shapes.ts'
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
@@ -148,7 +150,7 @@ export async function uploadHeaders(db: Queryable, id: string): Promise<string[]
   return rawKeys(rows[0]?.headers ?? [])
 }
 
-export interface UploadState extends Pick<Upload, 'status' | 'progress' | 'error'> {
+interface UploadState extends Pick<Upload, 'status' | 'progress' | 'error'> {
   /** A job has not done yet all that it was asked to. */
   readonly is_in_progress: boolean
 }

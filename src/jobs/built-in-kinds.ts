@@ -37,6 +37,11 @@ export function builtInHandlers({ webhooks }: BuiltInOptions): JobHandlers {
   }
 }
 
+/** Their names. */
+export function builtInKinds(): string[] {
+  return Object.keys(builtInHandlers({ webhooks: { hosts: [] } }))
+}
+
 /**
  * The kind playbook_start: an event, or a schedule, starts a playbook. In one transaction with the completion, and once for each job: the execution's key is the job's id. It follows from the
  * event that the job came from. Of that event the playbook gets what its args name: event_id, event_type, subject, payload.

@@ -1,21 +1,24 @@
 /** Runs handlers: so many calls at once, out of a backlog of prefetched jobs. */
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
-import { textOfThrown } from '../kernel/errors.ts'
+import { StagedoorError, textOfThrown } from '../kernel/errors.ts'
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { storableText } from '../kernel/text.ts'
 import { InFlight } from '../runtime/in-flight.ts'
 import { BeginAhead, MAX_PREFETCH_WAIT_MS, Prefetch } from '../runtime/prefetch.ts'
 import {
+  type AnyHandler,
   type BatchContext,
-  type BatchHandler,
+  batchOf,
+  type HandlerWithNeeds,
   isBatchHandler,
+  isOutcomeHandler,
   JobAborted,
   type JobContext,
-  type JobHandler,
-  type JobHandlers,
   maxJobsPerCall,
+  type OutcomeHandler,
+  type WorkerHandlers,
 } from './handlers.ts'
 import { completeJobs, type WorkerLease } from './lease.ts'
 import { enqueue, type Job, type NewJob } from './queue.ts'
@@ -24,9 +27,12 @@ import type { ClaimedJob, Outcome, RunningCall, WorkerHooks } from './worker-typ
 
 interface JobExecutorDeps {
   readonly pool: Pool
-  readonly handlers: JobHandlers
-  readonly concurrency: number
+  readonly handlers: WorkerHandlers
+  /** Calls at once; it may change from one moment to the next. */
+  concurrency(): number
   readonly batch: number
+  /** Jobs that are held beyond those that run, at most; default `batch`. */
+  readonly prefetch?: number | undefined
   readonly log: Logger
   readonly hooks: WorkerHooks
   readonly kinds: KindSettings
@@ -61,10 +67,11 @@ export class JobExecutor {
   constructor(deps: JobExecutorDeps) {
     this.deps = deps
     this.backlog = new Backlog(deps.handlers)
-    this.prefetch = new Prefetch(deps.concurrency, deps.batch)
+    const { batch, prefetch = batch } = deps
+    this.prefetch = new Prefetch(deps.concurrency(), prefetch)
     this.callSize = maxJobsPerCall(deps.handlers)
     // Two claims' worth: a claim that waits to be reported must not make the next one wait, too.
-    this.beginAhead = new BeginAhead(deps.concurrency * this.callSize, 2 * deps.batch)
+    this.beginAhead = new BeginAhead(deps.concurrency() * this.callSize, Math.min(prefetch, batch) * 2)
   }
 
   get detail(): string {
@@ -73,7 +80,7 @@ export class JobExecutor {
 
   /** How many to claim now; 0: not yet, because claims of a few jobs cost as much as claims of many. */
   room(): number {
-    const free = this.deps.concurrency - this.calls.size
+    const { free } = this
     if (free === 0 && this.backlog.size > this.prefetch.jobs / 2) return 0
     const wanted = free * this.callSize + this.prefetch.jobs - this.backlog.size
     return Math.max(0, Math.min(this.deps.batch, wanted))
@@ -82,14 +89,29 @@ export class JobExecutor {
   /** How many jobs of the next claim begin without a report of their own. */
   get beginWithClaim(): number {
     // Which kinds the claim will bring is not known: one for each free place.
-    if (this.deps.kinds.someFailOnFirstCrash)
-      return Math.max(0, this.deps.concurrency - this.calls.size - this.backlog.size)
+    if (this.deps.kinds.someFailOnFirstCrash) return Math.max(0, this.free - this.backlog.size)
     return Math.max(0, this.beginnable - this.backlog.waiting)
   }
 
   /** A place is free and nothing waits for it. */
   get hasFreePlace(): boolean {
-    return this.calls.size < this.deps.concurrency && this.backlog.size === 0
+    return this.free > 0 && this.backlog.size === 0
+  }
+
+  /** Calls that may begin. Fewer than 0 are none: there may be less room than there was when they began. */
+  private get free(): number {
+    return Math.max(0, this.deps.concurrency() - this.calls.size)
+  }
+
+  /** There is more room: what waits may begin. */
+  roomChanged(): void {
+    if (this.lease) this.fill()
+  }
+
+  /** These jobs run elsewhere already, and were adopted from another worker: `handler` waits for their end. */
+  resume(lease: WorkerLease, jobs: readonly Job[], handler: OutcomeHandler): void {
+    this.lease ??= lease
+    void this.perform(lease, { handler, jobs })
   }
 
   /** Takes out the jobs that have not begun: the process is about to end. */
@@ -106,7 +128,7 @@ export class JobExecutor {
       return
     }
     // Places were free while these jobs were on their way.
-    if (this.wasFull && this.calls.size < this.deps.concurrency) this.prefetch.grow()
+    if (this.wasFull && this.free > 0) this.prefetch.grow()
     this.wasFull = full
     this.lease = lease
     this.backlog.add(jobs)
@@ -151,7 +173,7 @@ export class JobExecutor {
   }
 
   private fill(): void {
-    while (this.calls.size < this.deps.concurrency && this.backlog.ready > 0) {
+    while (this.free > 0 && this.backlog.ready > 0) {
       // By the clock: in a process that was frozen the handlers end before any timer says that the lease has passed.
       if (!this.lease?.mayBegin) return
       const next = this.backlog.next()
@@ -162,15 +184,14 @@ export class JobExecutor {
   }
 
   private get beginnable(): number {
-    const free = this.deps.concurrency - this.calls.size
-    return Math.max(0, free * this.callSize + this.beginAhead.jobs - this.backlog.ready)
+    return Math.max(0, this.free * this.callSize + this.beginAhead.jobs - this.backlog.ready)
   }
 
   /** Reports the jobs that begin next, in one statement; what comes meanwhile goes with the next one. */
   private async reportBeginning(): Promise<void> {
     const { lease, backlog } = this
     if (this.reporting || this.closed || !lease || lease.over || backlog.waiting === 0) return
-    const free = this.deps.concurrency - this.calls.size
+    const { free } = this
     // With all places taken there is no hurry: many in one statement instead of each alone.
     if (free === 0 && backlog.ready * 2 > this.beginAhead.jobs) return
     const jobs = this.beginnableAhead(backlog.peek(this.beginnable))
@@ -185,15 +206,15 @@ export class JobExecutor {
 
   /** Without jobs that one crash would make dead letters, as long as no place is free for them. */
   private beginnableAhead(jobs: readonly ClaimedJob[]): readonly ClaimedJob[] {
-    const { concurrency, kinds } = this.deps
-    const free = concurrency - this.calls.size - this.backlog.ready
+    const { kinds } = this.deps
+    const free = this.free - this.backlog.ready
     const first = jobs.findIndex((job, n) => n >= free && kinds.failsOnFirstCrash(job.job_kind))
     return first < 0 ? jobs : jobs.slice(0, first)
   }
 
   private async perform(lease: WorkerLease, { handler, jobs }: NextCall): Promise<void> {
     const { pool, log, hooks } = this.deps
-    const call = new HandlerCall(handler, jobs, { pool, worker: lease.worker, log })
+    const call = new HandlerCall(handler, jobs, { database: { pool, worker: lease.worker }, log })
     const kind = jobs[0]!.job_kind
     const began = performance.now()
     this.calls.begin()
@@ -211,18 +232,19 @@ export class JobExecutor {
   private report(lease: WorkerLease, outcome: Outcome, ms: number): void {
     const as = lease.over ? 'dropped' : outcome.as === 'already_completed' ? 'completed' : outcome.as
     this.deps.hooks.onCallEnd?.(outcome.job, as, ms)
-    if (!lease.over) lease.report(outcome)
+    if (lease.over) outcome.settle?.(false)
+    else lease.report(outcome)
   }
 }
 
 interface NextCall {
-  readonly handler: JobHandler | BatchHandler
-  readonly jobs: readonly ClaimedJob[]
+  readonly handler: AnyHandler
+  readonly jobs: readonly Job[]
 }
 
 /** Jobs that were claimed and have not begun, in the order in which they will. */
 export class Backlog {
-  private readonly handlers: JobHandlers
+  private readonly handlers: WorkerHandlers
   /** Reported as begun: a crash is charged to them. */
   private reported: ClaimedJob[] = []
   private head = 0
@@ -230,7 +252,7 @@ export class Backlog {
   private prefetched: ClaimedJob[] = []
   private since = 0
 
-  constructor(handlers: JobHandlers) {
+  constructor(handlers: WorkerHandlers) {
     this.handlers = handlers
   }
 
@@ -281,14 +303,15 @@ export class Backlog {
     if (first === undefined) return undefined
     this.since = performance.now()
     const handler = this.handlers[first.job_kind]!
-    if (!isBatchHandler(handler)) {
+    const batch = batchOf(handler) ?? 1
+    if (batch === 1) {
       this.head++
       return { handler, jobs: [first] }
     }
     const taken: ClaimedJob[] = []
     const left: ClaimedJob[] = []
     for (const job of this.reported.slice(this.head)) {
-      const fits = job.job_kind === first.job_kind && taken.length < handler.batch
+      const fits = job.job_kind === first.job_kind && taken.length < batch
       ;(fits ? taken : left).push(job)
     }
     this.reported = left
@@ -321,8 +344,10 @@ function byPriority(here: ClaimedJob[], more: readonly ClaimedJob[]): ClaimedJob
 }
 
 interface HandlerCallDeps {
-  readonly pool: Pool
-  readonly worker: string
+  /** Undefined: in a remote worker, which has none. */
+  readonly database?: { readonly pool: Pool; readonly worker: string }
+  /** In a remote worker: its gateway enqueues. `from` is the job that it follows from. */
+  readonly enqueue?: (from: Job, job: NewJob) => Promise<string>
   readonly log: Logger
 }
 
@@ -335,7 +360,7 @@ export class HandlerCall implements RunningCall {
   readonly jobs: readonly Job[]
   readonly beganAt = performance.now()
   reportedAsLong = false
-  private readonly handler: JobHandler | BatchHandler
+  private readonly handler: AnyHandler
   private readonly deps: HandlerCallDeps
   /** Set by the handler through its context: they go before how the call ended. */
   private readonly outcomes = new Map<string, Outcome>()
@@ -344,7 +369,7 @@ export class HandlerCall implements RunningCall {
   private controller: AbortController | undefined
   private aborted: JobAborted | undefined
 
-  constructor(handler: JobHandler | BatchHandler, jobs: readonly Job[], deps: HandlerCallDeps) {
+  constructor(handler: AnyHandler, jobs: readonly Job[], deps: HandlerCallDeps) {
     this.handler = handler
     this.jobs = jobs
     this.deps = deps
@@ -357,7 +382,7 @@ export class HandlerCall implements RunningCall {
 
   /** Never throws: a handler's error is an outcome. */
   async run(timeoutMs?: number): Promise<Outcome[]> {
-    const ended = this.attempt()
+    const ended = this.attempt(timeoutMs)
     if (timeoutMs === undefined) return ended
     return within(timeoutMs, ended, (error) => {
       this.abort(error)
@@ -365,8 +390,14 @@ export class HandlerCall implements RunningCall {
     })
   }
 
-  private async attempt(): Promise<Outcome[]> {
+  private async attempt(timeoutMs: number | undefined): Promise<Outcome[]> {
     try {
+      if (isOutcomeHandler(this.handler))
+        return await this.handler.outcomes(this.jobs, {
+          signal: this.signal(),
+          worker: this.deps.database!.worker,
+          timeoutMs,
+        })
       const result = await inSpan(this.jobs, () => this.invoke())
       return this.jobs.map((job) => this.outcomes.get(job.job_id) ?? this.completed(job, result))
     } catch (error) {
@@ -381,7 +412,9 @@ export class HandlerCall implements RunningCall {
   private invoke(): unknown {
     if (isBatchHandler(this.handler))
       return this.handler.run(this.jobs, new BatchCallContext(this, this.deps.log))
-    return this.handler(this.jobs[0]!, new JobCallContext(this, this.jobs[0]!, this.deps.log))
+    const context = new JobCallContext(this, this.jobs[0]!, this.deps.log)
+    if (typeof this.handler === 'function') return this.handler(this.jobs[0]!, context)
+    return (this.handler as HandlerWithNeeds).run(this.jobs[0]!, context)
   }
 
   private completed(job: Job, result: unknown): Outcome {
@@ -427,8 +460,9 @@ export class HandlerCall implements RunningCall {
   }
 
   async transaction<T>(job: Job, work: (client: Client) => Promise<T>): Promise<T> {
+    const { pool } = this.database('transaction', job)
     try {
-      return await inTransaction(this.deps.pool, async (client) => {
+      return await inTransaction(pool, async (client) => {
         if (job.causation_event_id !== null) {
           await client.query(`select set_config('stagedoor.cause', $1, true)`, [job.causation_event_id])
         }
@@ -442,23 +476,21 @@ export class HandlerCall implements RunningCall {
   }
 
   async complete(client: Client, job: Job, result: unknown): Promise<void> {
-    const counted = await completeJobs(client, this.deps.worker, [{ job, result }])
+    const { worker } = this.database('complete', job)
+    const counted = await completeJobs(client, worker, [{ job, result }])
     if (counted.length === 0) throw new JobAborted('lease_lost', 'The lease of this job has passed')
     this.outcomes.set(job.job_id, { job, as: 'already_completed' })
   }
 
   enqueue(from: Job, job: NewJob, client?: Client): Promise<string> {
-    const inherited: NewJob = {
-      // Where no event is behind it all, the first job is.
-      correlation_id: from.correlation_id ?? from.job_id,
-      ...(from.causation_event_id !== null && { causation_event_id: from.causation_event_id }),
-      ...(from.workspace_id !== null && { workspace_id: from.workspace_id }),
-      ...job,
-    }
-    return enqueue(client ?? this.deps.pool, {
-      ...inherited,
-      idempotency_key: job.idempotency_key ?? this.keyOf(from, job),
-    })
+    const keyed = { ...job, idempotency_key: job.idempotency_key ?? this.keyOf(from, job) }
+    if (this.deps.enqueue) return this.deps.enqueue(from, keyed)
+    return enqueue(client ?? this.database('enqueue', from).pool, followUpOf(from, keyed))
+  }
+
+  private database(what: string, job: Job): { readonly pool: Pool; readonly worker: string } {
+    if (this.deps.database) return this.deps.database
+    throw new StagedoorError('handler_needs_database', { kind: job.job_kind, what })
   }
 
   /**
@@ -472,6 +504,17 @@ export class HandlerCall implements RunningCall {
     const nth = (this.followUps.get(key) ?? 0) + 1
     this.followUps.set(key, nth)
     return `${key}:${nth}`
+  }
+}
+
+/** A job that a handler enqueues, in the trace and the workspace of the job that it runs for. */
+export function followUpOf(from: Job, job: NewJob): NewJob {
+  return {
+    // Where no event is behind it all, the first job is.
+    correlation_id: from.correlation_id ?? from.job_id,
+    ...(from.causation_event_id !== null && { causation_event_id: from.causation_event_id }),
+    ...(from.workspace_id !== null && { workspace_id: from.workspace_id }),
+    ...job,
   }
 }
 

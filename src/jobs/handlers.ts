@@ -4,6 +4,7 @@ import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { importUserModule } from '../runtime/user-module.ts'
 import type { Job, NewJob } from './queue.ts'
+import type { Outcome } from './worker-types.ts'
 
 /**
  * May run more than once for the same job, under the same `job_id`: begun again only if it failed, or if its lease passed while it
@@ -12,14 +13,42 @@ import type { Job, NewJob } from './queue.ts'
  */
 export type JobHandler = (job: Job, context: JobContext) => Promise<unknown> | unknown
 
+/** A handler that says what it needs. `database`: it uses `transaction` or `complete`, so no remote worker runs it. */
+export interface HandlerWithNeeds {
+  readonly batch?: undefined
+  readonly needs: readonly HandlerNeed[]
+  run(job: Job, context: JobContext): Promise<unknown> | unknown
+}
+
+export type HandlerNeed = 'database'
+
 /** Takes up to `batch` jobs in one call. A throw fails all jobs whose outcome the handler did not set. */
 export interface BatchHandler {
   readonly batch: number
+  readonly needs?: readonly HandlerNeed[]
   run(jobs: readonly Job[], context: BatchContext): Promise<unknown> | unknown
 }
 
+/** Runs elsewhere: it says how the call ended for each job. Takes up to `batch` jobs. */
+export interface OutcomeHandler {
+  readonly batch: number
+  outcomes(jobs: readonly Job[], call: OutcomeCall): Promise<Outcome[]>
+}
+
+export interface OutcomeCall {
+  readonly signal: AbortSignal
+  /** The registration under whose lease it runs. */
+  readonly worker: string
+  readonly timeoutMs: number | undefined
+}
+
+export type AnyHandler = JobHandler | HandlerWithNeeds | BatchHandler | OutcomeHandler
+
 /** By job kind. */
-export type JobHandlers = Readonly<Record<string, JobHandler | BatchHandler>>
+export type JobHandlers = Readonly<Record<string, JobHandler | HandlerWithNeeds | BatchHandler>>
+
+/** By job kind, also those that run elsewhere. */
+export type WorkerHandlers = Readonly<Record<string, AnyHandler>>
 
 interface CommonContext {
   /** Aborted when the lease was lost, the job was cancelled, its time is up or the worker stops; `reason` says which. */
@@ -79,13 +108,26 @@ export function defineJobs<Handlers extends JobHandlers>(handlers: Handlers): Ha
   return handlers
 }
 
-export function isBatchHandler(handler: JobHandler | BatchHandler): handler is BatchHandler {
-  return typeof handler !== 'function'
+export function isBatchHandler(handler: AnyHandler): handler is BatchHandler {
+  return batchOf(handler) !== undefined && !isOutcomeHandler(handler)
+}
+
+export function isOutcomeHandler(handler: AnyHandler): handler is OutcomeHandler {
+  return typeof handler !== 'function' && 'outcomes' in handler
+}
+
+/** The most jobs that a call of this handler takes; undefined: it takes one job, not a list. */
+export function batchOf(handler: AnyHandler): number | undefined {
+  return typeof handler === 'function' ? undefined : handler.batch
+}
+
+export function needsDatabase(handler: AnyHandler): boolean {
+  return typeof handler !== 'function' && 'needs' in handler && handler.needs?.includes('database') === true
 }
 
 /** The most jobs that one call takes. */
-export function maxJobsPerCall(handlers: JobHandlers): number {
-  return Math.max(...Object.values(handlers).map((handler) => (isBatchHandler(handler) ? handler.batch : 1)))
+export function maxJobsPerCall(handlers: WorkerHandlers): number {
+  return Math.max(...Object.values(handlers).map((handler) => batchOf(handler) ?? 1))
 }
 
 const KIND = /^[a-z][a-z0-9_.:-]{0,62}$/
@@ -109,16 +151,21 @@ function checkHandlers(given: unknown, path: string): JobHandlers {
     if (!KIND.test(kind)) {
       throw invalid(`${path} has a handler for ${kind}, which is not a job kind: lowercase, digits, _ . : -`)
     }
-    if (typeof handler !== 'function' && !isBatch(handler)) {
-      throw invalid(`The handler of ${kind} in ${path} is neither a function nor { batch, run }`)
+    if (typeof handler !== 'function' && !isObjectHandler(handler)) {
+      throw invalid(
+        `The handler of ${kind} in ${path} is neither a function nor { batch, run } nor { needs: ['database'], run }`,
+      )
     }
   }
   return given as JobHandlers
 }
 
-function isBatch(handler: unknown): boolean {
-  const { batch, run } = (handler ?? {}) as { batch?: unknown; run?: unknown }
-  return Number.isInteger(batch) && (batch as number) > 0 && typeof run === 'function'
+function isObjectHandler(handler: unknown): boolean {
+  const { batch, needs, run } = (handler ?? {}) as { batch?: unknown; needs?: unknown; run?: unknown }
+  if (typeof run !== 'function') return false
+  if (needs !== undefined && !(Array.isArray(needs) && needs.every((need) => need === 'database')))
+    return false
+  return batch === undefined ? needs !== undefined : Number.isInteger(batch) && (batch as number) > 0
 }
 
 function invalid(reason: string): StagedoorError {

@@ -50,10 +50,11 @@ export async function registerWorker(db: Queryable, terms: WorkerTerms): Promise
   return rows[0]!.worker
 }
 
-const CLAIM = `select job_id, job_kind, executor, idempotency_key, source_ref, target_ref, payload_ref, safe_payload as payload, priority,
+const CLAIMED = `job_id, job_kind, executor, idempotency_key, source_ref, target_ref, payload_ref, safe_payload as payload, priority,
     process_after, process_after::text as due, correlation_id, causation_event_id, causation_depth, actor, workspace_id,
-    enqueued_at, attempts, crashes, replays, lease_epoch, last_error, begun
-  from iu_core.fn_job_claim($1, $2, $3, $4, $5, $6)`
+    enqueued_at, attempts, crashes, replays, lease_epoch, last_error, begun`
+const CLAIM = `select ${CLAIMED} from iu_core.fn_job_claim($1, $2, $3, $4, $5, $6)`
+const CLAIM_SUSPECT = `select ${CLAIMED} from iu_core.fn_job_claim_suspects($1)`
 
 export interface ClaimOptions {
   readonly after?: ClaimCursors | undefined
@@ -76,6 +77,12 @@ export async function claimJobs(
     text: CLAIM,
     values: [worker, limit, after, options.now ?? null, options.begin ?? null, options.held ?? 0],
   })
+  return rows
+}
+
+/** One job with a crash behind it, or nothing. */
+export async function claimSuspect(db: Queryable, worker: string): Promise<ClaimedJob[]> {
+  const { rows } = await db.query<ClaimedJob>(CLAIM_SUSPECT, [worker])
   return rows
 }
 
@@ -229,6 +236,45 @@ export async function releaseJobs(db: Queryable, worker: string, jobs: readonly 
   return rows[0]!.released
 }
 
+/** Charges a crash to jobs whose remote worker died. Returns the ids of those that counted. */
+export async function crashJobs(
+  db: Queryable,
+  worker: string,
+  crashes: readonly { readonly job: JobRef; readonly error: string }[],
+): Promise<FailureOutcome[]> {
+  const { rows } = await db.query<FailureOutcome>(
+    `select c.job_id, c.outcome, c.process_after from (select error, array_agg(job_id) as jobs, array_agg(epoch) as epochs
+        from unnest($2::uuid[], $3::integer[], $4::text[]) d (job_id, epoch, error) group by error) d
+      cross join lateral iu_core.fn_job_crash($1, d.jobs, d.epochs, d.error) c`,
+    [
+      worker,
+      crashes.map(({ job }) => job.job_id),
+      crashes.map(({ job }) => job.lease_epoch),
+      crashes.map(({ error }) => storableText(error, '')),
+    ],
+  )
+  return rows
+}
+
+/**
+ * Moves jobs of another worker to this one, where `from` still has them under these epochs. Returns those that are this one's now;
+ * `was_mine`: also before, by the snapshot of the statement.
+ */
+export async function adoptJobs(
+  db: Queryable,
+  from: string,
+  to: string,
+  jobs: readonly JobRef[],
+): Promise<(ClaimedJob & { readonly was_mine: boolean })[]> {
+  const { rows } = await db.query<ClaimedJob & { was_mine: boolean }>(
+    `select ${CLAIMED}, exists (
+            select from iu_core.job_queue b where b.job_id = a.job_id and b.leased_by = $2) as was_mine
+       from iu_core.fn_job_adopt($1, $2, $3, $4) a`,
+    [from, to, jobs.map((job) => job.job_id), jobs.map((job) => job.lease_epoch)],
+  )
+  return rows
+}
+
 /** Ends the lease and gives all jobs back. `crash`: the error because of which it ends; jobs that had begun are charged with it. */
 export async function leaveWorker(db: Queryable, worker: string, crash?: string): Promise<void> {
   await db.query('select iu_core.fn_job_worker_leave($1, $2)', [worker, crash ?? null])
@@ -283,6 +329,11 @@ interface Completion {
   readonly result?: unknown
 }
 
+interface Crash {
+  readonly job: JobRef
+  readonly error: string
+}
+
 interface HeartbeatRow extends pg.QueryResultRow {
   readonly cancelled: string[] | null
 }
@@ -303,6 +354,9 @@ export class WorkerLease {
   private readonly failures: BatchWriter<Failure>
   private readonly snoozes: BatchWriter<Snooze>
   private readonly releases: BatchWriter<JobRef>
+  private readonly crashes: BatchWriter<Crash>
+  /** Of reports that are not written yet, by job. */
+  private readonly settles = new Map<string, (counted: boolean) => void>()
   private suspect: { readonly id: string; readonly since: number } | undefined
   private isIdle = false
   /** The last report that the worker is busy, perhaps still under way. */
@@ -327,24 +381,46 @@ export class WorkerLease {
       // The handler has done its work; only what it returned cannot be stored.
       onRefused: ({ job, result }, error) => {
         deps.log.warn({ err: error, job_id: job.job_id }, 'the result of a job cannot be stored')
-        if (result !== undefined) this.completions.add({ job })
+        if (result === undefined) this.crashUnwritable(job)
+        else this.completions.add({ job })
       },
     })
     this.failures = this.createWriter({
       write: (failures) => this.writeFailures(failures),
       jobOf: ({ job }) => job,
       delays: true,
+      onRefused: ({ job }, error) => {
+        deps.log.error({ err: error, job_id: job.job_id }, 'job outcome rejected')
+        this.crashUnwritable(job)
+      },
     })
     this.snoozes = this.createWriter({
-      write: (snoozes) => snoozeJobs(deps.reserved, worker, snoozes),
+      write: async (snoozes) => new Set(await snoozeJobs(deps.reserved, worker, snoozes)),
       jobOf: ({ job }) => job,
       delays: true,
       onRefused: ({ job }, error) => this.failures.add({ job, error: String(error) }),
     })
     this.releases = this.createWriter({
-      write: (jobs) => releaseJobs(deps.reserved, worker, jobs),
+      write: async (jobs) => {
+        await releaseJobs(deps.reserved, worker, jobs)
+        return ALL
+      },
       jobOf: (job) => job,
       delays: true,
+    })
+    this.crashes = this.createWriter({
+      write: async (crashes) => {
+        const outcomes = await crashJobs(deps.reserved, worker, crashes)
+        logFailures(deps.log, crashes, outcomes)
+        return idsOf(outcomes)
+      },
+      jobOf: ({ job }) => job,
+      delays: true,
+      onRefused: ({ job }, error) => {
+        deps.log.error({ err: error, job_id: job.job_id }, 'crash of a job rejected')
+        this.settle(job, false)
+        this.releases.add(job)
+      },
     })
     this.keeper = new LeaseKeeper({
       leaseMs: deps.terms.leaseMs,
@@ -410,10 +486,22 @@ export class WorkerLease {
   }
 
   report(outcome: Outcome): void {
+    const { job, settle } = outcome
     // What is reported under a lost lease does not count.
-    if (this.over) return
-    const { job } = outcome
+    if (this.over) {
+      settle?.(false)
+      return
+    }
+    if (settle) this.settles.set(job.job_id, settle)
     switch (outcome.as) {
+      case 'crashed':
+        this.crashes.add({ job, error: outcome.error })
+        break
+      case 'moved':
+        this.tracked.delete(job.job_id)
+        this.settle(job, false)
+        this.deps.onWritten()
+        break
       case 'completed':
         this.completions.add('result' in outcome ? { job, result: outcome.result } : { job })
         break
@@ -428,8 +516,41 @@ export class WorkerLease {
         break
       case 'already_completed':
         this.tracked.delete(job.job_id)
+        this.settle(job, true)
         this.deps.onWritten()
     }
+  }
+
+  /**
+   * Takes over jobs that `from` has leased and that run already. They are tracked before the database is asked: where its answer is lost they
+   * may be ours. Not those that were ours before and have not ended here: another call runs them. Tries until it answers; throws when this
+   * lease is lost.
+   */
+  async adopt(from: string, jobs: readonly JobRef[]): Promise<ClaimedJob[]> {
+    const before = new Set(jobs.filter(({ job_id }) => this.tracked.has(job_id)).map(({ job_id }) => job_id))
+    for (const job of jobs) if (!before.has(job.job_id)) this.tracked.set(job.job_id, job)
+    while (!this.over) {
+      try {
+        const answer = await adoptJobs(this.deps.reserved, from, this.worker, jobs)
+        if (this.over) break
+        const adopted = answer.filter(
+          ({ job_id, was_mine }) => !(was_mine && before.has(job_id) && this.tracked.has(job_id)),
+        )
+        const mine = new Set(adopted.map(({ job_id }) => job_id))
+        for (const { job_id } of jobs)
+          if (!mine.has(job_id) && !before.has(job_id)) this.tracked.delete(job_id)
+        // A call that was moved away has ended meanwhile, and with it what was tracked.
+        for (const job of adopted) this.tracked.set(job.job_id, job)
+        return adopted
+      } catch (error) {
+        if (isLeaseLost(error)) this.lose(LEASE_REFUSED)
+        else if (!isTransient(error)) {
+          for (const { job_id } of jobs) if (!before.has(job_id)) this.tracked.delete(job_id)
+          throw error
+        } else await delay(RETRY_MS)
+      }
+    }
+    throw new Error('the lease of this worker was lost while it took jobs over')
   }
 
   async markIdle(): Promise<void> {
@@ -464,7 +585,7 @@ export class WorkerLease {
 
   /** Resolves when everything that was reported is in the database, or the lease is lost. */
   async drain(): Promise<void> {
-    for (const writer of [this.snoozes, this.completions, this.failures, this.releases]) await writer.drain()
+    for (const writer of this.writers) await writer.drain()
   }
 
   lose(reason: string): void {
@@ -492,11 +613,41 @@ export class WorkerLease {
     await leaveWorker(reserved, this.worker, error)
   }
 
+  /**
+   * The process ends, and not because of its jobs, which run elsewhere: reports are written and `waiting` goes back. The lease stays, so that
+   * another gateway adopts what runs.
+   */
+  async abandon(waiting: readonly JobRef[]): Promise<void> {
+    if (this.over) return
+    await Promise.race([this.drain(), delay(CRASH_MS)])
+    if (this.over || waiting.length === 0) return
+    await releaseJobs(this.deps.reserved, this.worker, waiting)
+  }
+
+  private get writers(): BatchWriter<never>[] {
+    const { snoozes, completions, failures, crashes, releases } = this
+    return [snoozes, completions, failures, crashes, releases] as unknown as BatchWriter<never>[]
+  }
+
+  private settle({ job_id }: JobRef, counted: boolean): void {
+    const settle = this.settles.get(job_id)
+    this.settles.delete(job_id)
+    settle?.(counted)
+  }
+
+  /** The database takes no outcome of this job: it runs again, and is charged, so that this ends some time. */
+  private crashUnwritable(job: JobRef): void {
+    this.settle(job, false)
+    this.crashes.add({ job, error: 'the database does not store its outcome' })
+  }
+
   private dropEverything(reason: string): void {
     const aborted = new JobAborted('lease_lost', `The worker's lease has passed: ${reason}`)
     for (const call of this.calls) call.abort(aborted)
-    for (const writer of [this.completions, this.failures, this.snoozes, this.releases]) writer.drop()
+    for (const writer of this.writers) writer.drop()
     this.tracked.clear()
+    for (const settle of this.settles.values()) settle(false)
+    this.settles.clear()
     this.deps.log.warn({ worker: this.worker, reason }, 'lease lost; jobs that ran under it do not count')
     this.deps.hooks.onLeaseLost?.(reason)
     this.deps.onLost(this)
@@ -504,12 +655,20 @@ export class WorkerLease {
 
   private createWriter<Item>({ write, jobOf, delays, onRefused }: ReportWriter<Item>): BatchWriter<Item> {
     const { log } = this.deps
-    const reject = (item: Item, error: Error): void =>
-      log.error({ err: error, job_id: jobOf(item).job_id }, 'job outcome rejected')
+    const reject = (item: Item, error: Error): void => {
+      const job = jobOf(item)
+      log.error({ err: error, job_id: job.job_id }, 'job outcome rejected')
+      this.tracked.delete(job.job_id)
+      this.settle(job, false)
+    }
     return new BatchWriter<Item>({
       write: async (items) => {
-        await write(items)
-        for (const item of items) this.tracked.delete(jobOf(item).job_id)
+        const counted = await write(items)
+        for (const item of items) {
+          const job = jobOf(item)
+          this.tracked.delete(job.job_id)
+          this.settle(job, counted.has(job.job_id))
+        }
         this.deps.onWritten()
         if (delays) this.deps.onDelayed()
       },
@@ -527,21 +686,33 @@ export class WorkerLease {
     })
   }
 
-  private async writeCompletions(completions: readonly Completion[]): Promise<void> {
+  private async writeCompletions(completions: readonly Completion[]): Promise<Counted> {
     const began = performance.now()
-    await completeJobs(this.deps.reserved, this.worker, completions, { prepared: true })
+    const counted = await completeJobs(this.deps.reserved, this.worker, completions, { prepared: true })
     this.deps.hooks.onWrite?.('completed', completions.length, performance.now() - began)
+    return new Set(counted)
   }
 
-  private async writeFailures(failures: readonly Failure[]): Promise<void> {
+  private async writeFailures(failures: readonly Failure[]): Promise<Counted> {
     const began = performance.now()
-    logFailures(this.deps.log, failures, await failJobs(this.deps.reserved, this.worker, failures))
+    const outcomes = await failJobs(this.deps.reserved, this.worker, failures)
+    logFailures(this.deps.log, failures, outcomes)
     this.deps.hooks.onWrite?.('failed', failures.length, performance.now() - began)
+    return idsOf(outcomes)
   }
 }
 
+/** The jobs about which a report counted. */
+type Counted = Pick<ReadonlySet<string>, 'has'>
+
+const ALL: Counted = { has: () => true }
+
+function idsOf(outcomes: readonly FailureOutcome[]): Counted {
+  return new Set(outcomes.map(({ job_id }) => job_id))
+}
+
 interface ReportWriter<Item> {
-  write(items: readonly Item[]): Promise<unknown>
+  write(items: readonly Item[]): Promise<Counted>
   jobOf(item: Item): JobRef
   /** The jobs run again at some time. */
   readonly delays?: true

@@ -28,7 +28,13 @@ export interface Jobs {
   tester(handlers: JobHandlers): Promise<JobTester>
 }
 
-export type JobWorkOptions = Omit<WorkerOptions, 'pool' | 'listenUrl' | 'handlers'>
+export type JobWorkOptions = Omit<
+  WorkerOptions,
+  'pool' | 'listenUrl' | 'handlers' | 'concurrency' | 'prefetch' | 'suspects'
+> & {
+  /** Handler calls at once; default 10. */
+  readonly concurrency?: number
+}
 
 export interface Schedules {
   /** Adds one, or changes it. */

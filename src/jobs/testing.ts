@@ -126,7 +126,7 @@ class Tester implements JobTester {
       const backlog = new Backlog(handlers)
       backlog.add(await this.withoutEarly(worker, claimed))
       for (let next = backlog.next(); next; next = backlog.next()) {
-        const call = new HandlerCall(next.handler, next.jobs, { pool, worker, log: this.log })
+        const call = new HandlerCall(next.handler, next.jobs, { database: { pool, worker }, log: this.log })
         for (const outcome of await call.run()) tested.push(await this.write(worker, outcome))
       }
       if (tested.length > MAX_RUNS) throw new Error(`More than ${MAX_RUNS} runs, and still jobs are due`)
@@ -165,6 +165,9 @@ class Tester implements JobTester {
         return tested
       case 'already_completed':
         return { ...tested, outcome: 'completed' }
+      default:
+        // Crashes and moves are outcomes of handlers that run elsewhere, and here none does.
+        throw new Error(`a handler in this process cannot end as ${as}`)
     }
   }
 

@@ -14,7 +14,11 @@ export interface JobRef {
 export type ClaimedJob = Job & { readonly due: string; readonly begun: boolean }
 
 /** How a handler call ended for one job: what is to be reported about it. */
-export type Outcome = { readonly job: Job } & (
+export type Outcome = {
+  readonly job: Job
+  /** Called once: the report is in the database (`counted`), or it does not count and never will. */
+  readonly settle?: (counted: boolean) => void
+} & (
   | { readonly as: 'completed'; readonly result?: unknown }
   | { readonly as: 'failed'; readonly error: string; readonly fatal: boolean }
   | { readonly as: 'snoozed'; readonly until: Date }
@@ -22,6 +26,10 @@ export type Outcome = { readonly job: Job } & (
   | { readonly as: 'released' }
   /** The handler completed it in a transaction of its own. */
   | { readonly as: 'already_completed' }
+  /** The process that ran the handler died: a crash is charged, and no attempt is used. */
+  | { readonly as: 'crashed'; readonly error: string }
+  /** Another worker has adopted it, with its lease. */
+  | { readonly as: 'moved' }
 )
 
 /** A call of a handler while it runs, for one job or for a batch. */
@@ -40,7 +48,11 @@ export interface WorkerHooks {
   /** A call of a handler begins. */
   onCallBegin?(kind: string, jobs: number): void
   /** A handler's call ended for this job. `ms` is the time of the call. */
-  onCallEnd?(job: Job, outcome: 'completed' | 'failed' | 'snoozed' | 'released' | 'dropped', ms: number): void
+  onCallEnd?(
+    job: Job,
+    outcome: 'completed' | 'failed' | 'snoozed' | 'released' | 'crashed' | 'moved' | 'dropped',
+    ms: number,
+  ): void
   /** A batch of completions or failures was written. */
   onWrite?(what: 'completed' | 'failed', jobs: number, ms: number): void
   onLeaseLost?(reason: string): void

@@ -19,18 +19,20 @@ import { MAX_PREFETCH_WAIT_MS } from '../runtime/prefetch.ts'
 import { Wake } from '../runtime/wake.ts'
 import { openWakeups, type Wakeups } from '../runtime/wakeups.ts'
 import { errorText, JobExecutor, type KindSettings } from './executor.ts'
-import { type JobHandlers, maxJobsPerCall } from './handlers.ts'
+import { maxJobsPerCall, type OutcomeHandler, type WorkerHandlers } from './handlers.ts'
 import {
   type ClaimCursors,
   type ClaimOptions,
   claimJobs,
+  claimSuspect,
   isLeaseLost,
   isSuspectDue,
   reapJobs,
   WorkerLease,
 } from './lease.ts'
+import type { Job } from './queue.ts'
 import { SCHEDULE_DUE_SQL, type Scheduler, startScheduler } from './schedules.ts'
-import type { ClaimedJob, WorkerHooks } from './worker-types.ts'
+import type { ClaimedJob, JobRef, WorkerHooks } from './worker-types.ts'
 
 export interface WorkerOptions {
   /**
@@ -43,12 +45,16 @@ export interface WorkerOptions {
    * polling alone.
    */
   readonly listenUrl?: string
-  readonly handlers: JobHandlers
+  readonly handlers: WorkerHandlers
   readonly executor?: string
   /** Shown to people; default: host and process. */
   readonly name?: string
-  /** Handler calls at once; default 10. */
-  readonly concurrency?: number
+  /** Handler calls at once; default 10. A function is asked whenever it matters; `concurrencyChanged` says that it has another answer. */
+  readonly concurrency?: number | (() => number)
+  /** Jobs that it holds beyond those that run, at most; default `batch`. 0: it claims only what can begin at once. */
+  readonly prefetch?: number
+  /** Jobs with a crash behind them: with the others (`too`, the default), none of them, or `only` them, one at a time. */
+  readonly suspects?: 'too' | 'none' | 'only'
   /**
    * Jobs a claim at most; default 100, or what the largest batch handler takes. Never more than `concurrency` + `batch` run or
    * wait to run, and no more than another `batch` are done and not reported yet.
@@ -62,6 +68,8 @@ export interface WorkerOptions {
   readonly shutdownMs?: number
   /** A handler that runs for longer is reported, in the log and in health; default 10 minutes. */
   readonly longRunningMs?: number
+  /** The handlers run in other processes, which outlive this one: when it crashes, what they run stays leased until they are adopted or the lease ends. */
+  readonly remote?: boolean
   /** False: this worker fires no schedules. */
   readonly schedules?: boolean
   readonly log?: Logger
@@ -79,6 +87,20 @@ export interface Worker {
    * back those that have not begun, and charges the others. Never throws.
    */
   crash(error: unknown): Promise<void>
+}
+
+/** A worker whose room changes, and that takes over what runs under the leases of others. */
+export interface LeasingWorker extends Worker {
+  /** `concurrency` has another answer: if there is more room it claims at once. */
+  concurrencyChanged(): void
+  /**
+   * Takes over jobs that another worker has leased and that run elsewhere; `handler` waits for their end. Returns those that are this
+   * worker's now. The others are not, and never will be. Throws where it cannot say.
+   */
+  adopt(
+    from: string,
+    calls: readonly { readonly jobs: readonly JobRef[]; readonly handler: OutcomeHandler }[],
+  ): Promise<Job[]>
 }
 
 const DEFAULT_EXECUTOR = 'PG_worker'
@@ -102,7 +124,7 @@ const LONG_RUNNING_MS = 600_000
 const MAX_BATCH = 10_000
 
 /** Throws when the database cannot be reached or refuses. Once started, the worker survives both. */
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
+export async function startWorker(options: WorkerOptions): Promise<LeasingWorker> {
   requireValid(options)
   const worker = new RunningWorker(options)
   await worker.start()
@@ -113,7 +135,7 @@ function requireValid({ handlers, concurrency = 10, batch = 100 }: WorkerOptions
   const reason =
     Object.keys(handlers).length === 0
       ? 'A worker needs a handler for at least one kind of job'
-      : !Number.isInteger(concurrency) || concurrency < 1
+      : typeof concurrency === 'number' && (!Number.isInteger(concurrency) || concurrency < 1)
         ? 'concurrency is a whole number from 1'
         : !Number.isInteger(batch) || batch < 1 || batch > MAX_BATCH
           ? `batch is a whole number from 1 to ${MAX_BATCH}`
@@ -121,15 +143,14 @@ function requireValid({ handlers, concurrency = 10, batch = 100 }: WorkerOptions
   if (reason !== undefined) throw new StagedoorError('argument_invalid', { reason })
 }
 
-class RunningWorker implements Worker {
+class RunningWorker implements LeasingWorker {
   private readonly options: WorkerOptions
   private readonly log: Logger
   private readonly hooks: WorkerHooks
   private readonly leaseMs: number
-  private readonly concurrency: number
+  private readonly concurrency: () => number
+  private readonly callSize: number
   private readonly batch: number
-  /** Of jobs that run, wait to run, or are done and not reported. */
-  private readonly maxJobs: number
   private readonly reserved: Pool
   private readonly connection: DedicatedConnection
   private readonly claims: Claims
@@ -162,9 +183,10 @@ class RunningWorker implements Worker {
   constructor(options: WorkerOptions) {
     const { pool, handlers } = options
     this.options = options
-    this.concurrency = options.concurrency ?? 10
-    this.batch = options.batch ?? Math.min(MAX_BATCH, Math.max(100, maxJobsPerCall(handlers)))
-    this.maxJobs = this.concurrency * maxJobsPerCall(handlers) + 2 * this.batch
+    const { concurrency = 10 } = options
+    this.concurrency = typeof concurrency === 'number' ? () => concurrency : concurrency
+    this.callSize = maxJobsPerCall(handlers)
+    this.batch = options.batch ?? Math.min(MAX_BATCH, Math.max(100, this.callSize))
     this.log = options.log ?? pino({ level: 'silent' })
     this.tasks = new PeriodicTasks(this.log)
     this.hooks = guardHooks(options.hooks ?? {}, this.log)
@@ -178,6 +200,7 @@ class RunningWorker implements Worker {
       handlers,
       concurrency: this.concurrency,
       batch: this.batch,
+      prefetch: options.prefetch,
       log: this.log,
       hooks: this.hooks,
       kinds: this.kinds,
@@ -225,6 +248,29 @@ class RunningWorker implements Worker {
     return { name: 'jobs', ok, detail }
   }
 
+  concurrencyChanged(): void {
+    this.executor.roomChanged()
+    this.wake.now()
+  }
+
+  async adopt(
+    from: string,
+    calls: readonly { readonly jobs: readonly JobRef[]; readonly handler: OutcomeHandler }[],
+  ): Promise<Job[]> {
+    const { lease } = this
+    if (this.stopping || lease.over) throw new Error('this worker takes nothing over just now')
+    const adopted = await lease.adopt(
+      from,
+      calls.flatMap(({ jobs }) => jobs),
+    )
+    const rows = new Map(adopted.map((job) => [job.job_id, job]))
+    for (const { jobs, handler } of calls) {
+      const mine = jobs.flatMap(({ job_id }) => rows.get(job_id) ?? [])
+      if (mine.length > 0) this.executor.resume(lease, mine, handler)
+    }
+    return adopted
+  }
+
   stop(): Promise<void> {
     this.stopped ??= this.shutDown()
     return this.stopped
@@ -235,6 +281,13 @@ class RunningWorker implements Worker {
     this.wake.now()
     void this.tasks.stop()
     const waiting = this.executor.abandon()
+    if (this.options.remote) {
+      // What runs in a remote worker did not end this process.
+      await this.lease.abandon(waiting).catch((failure: Error) => {
+        this.log.error({ reason: failure.message }, 'jobs that had not begun could not be given back')
+      })
+      return
+    }
     const jobs = [...this.lease.calls].flatMap((call) =>
       call.jobs.map(({ job_id, job_kind }) => `${job_kind} ${job_id}`),
     )
@@ -307,15 +360,21 @@ class RunningWorker implements Worker {
     const room = this.room()
     if (room === 0) {
       this.hasMore = true
+      // Nobody can begin anything here, so nobody is to be woken.
+      if (lease.idle && this.concurrency() === 0) lease.markBusy()
       return this.wake.wait(lease.suspectAloneForMs ?? (this.suspectWaitMs || undefined))
     }
+    const { suspects = 'too' } = this.options
     const claimsSuspect = this.mayClaimSuspect(lease)
-    const jobs = await this.claims.next(
-      lease,
-      room,
-      this.executor.beginWithClaim,
-      claimsSuspect ? 0 : lease.size + 1,
-    )
+    const jobs =
+      suspects === 'only'
+        ? await this.claims.suspect(lease)
+        : await this.claims.next(
+            lease,
+            room,
+            this.executor.beginWithClaim,
+            claimsSuspect ? 0 : lease.size + 1,
+          )
     // Not at the end of the wait, which may take as long as nothing comes.
     this.trouble = undefined
     if (jobs.length > 0) this.isBlocked = false
@@ -324,7 +383,7 @@ class RunningWorker implements Worker {
     if (claimsSuspect) this.suspectWaitsSince = undefined
     this.lastWasSuspect = isSuspect
     this.executor.begin(lease, jobs, jobs.length === room)
-    if (!claimsSuspect && lease.size === 0) return // The next claim may be for a suspect.
+    if (suspects === 'too' && !claimsSuspect && lease.size === 0) return // The next claim may be for a suspect.
     if (this.hasMore) {
       if (lease.idle) lease.markBusy()
     } else if (this.wakeups?.works && !lease.idle && !lease.over) {
@@ -349,6 +408,7 @@ class RunningWorker implements Worker {
    * prefetched. After a suspect the others have their turn.
    */
   private mayClaimSuspect(lease: WorkerLease): boolean {
+    if (this.options.suspects === 'none') return false
     if (this.suspectWaitsSince !== undefined) return true
     return lease.size === 0 && !this.lastWasSuspect
   }
@@ -362,6 +422,7 @@ class RunningWorker implements Worker {
   /** Now and then: a suspect must not wait for ever because this worker is always busy. */
   private async checkForSuspects(): Promise<void> {
     const { lease } = this
+    if ((this.options.suspects ?? 'too') !== 'too') return
     if (lease.over || lease.size === 0 || lease.suspectAloneForMs !== undefined) return
     if (this.suspectWaitsSince !== undefined || performance.now() < this.nextSuspectCheckAt) return
     if (!(await isSuspectDue(this.options.pool, lease.worker))) return
@@ -372,11 +433,13 @@ class RunningWorker implements Worker {
 
   /** Where reports are written slowly nothing more is begun: jobs that are done and not reported would be done again. */
   private room(): number {
-    if (this.lease.suspectAloneForMs !== undefined) return 0
+    if (this.options.suspects === 'only') return this.lease.size === 0 ? Math.min(1, this.executor.room()) : 0
+    if (this.options.suspects !== 'none' && this.lease.suspectAloneForMs !== undefined) return 0
     if (this.suspectWaitsSince !== undefined && this.lease.size > 0) {
       return this.suspectWaitMs === 0 && this.executor.hasFreePlace ? 1 : 0
     }
-    const left = this.maxJobs - this.lease.size
+    // Of jobs that run, wait to run, or are done and not reported.
+    const left = this.concurrency() * this.callSize + 2 * this.batch - this.lease.size
     return left < this.batch / 2 ? 0 : Math.min(this.executor.room(), left)
   }
 
@@ -545,9 +608,20 @@ class Claims {
     return found
   }
 
-  private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
+  /** One suspect or nothing. */
+  async suspect(lease: WorkerLease): Promise<ClaimedJob[]> {
+    await this.unanswered.check(() => this.releaseUntracked(lease))
+    if (lease.over) return []
+    return this.track(lease, () => claimSuspect(this.pool, lease.worker))
+  }
+
+  private ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
+    return this.track(lease, () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true }))
+  }
+
+  private async track(lease: WorkerLease, claim: () => Promise<ClaimedJob[]>): Promise<ClaimedJob[]> {
     try {
-      const jobs = await claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
+      const jobs = await claim()
       lease.track(jobs)
       // A suspect is not from where the others are.
       this.cursors.advance(jobs.filter((job) => job.crashes === 0))

@@ -80,6 +80,20 @@ export const CATALOGUE = {
     message: 'Cannot reach PostgreSQL at {target}: {reason}',
     hint: 'Check that the server runs and that DATABASE_URL names its host and port; unset DATABASE_URL to use the embedded server.',
   },
+  nats_unreachable: {
+    status: 503,
+    exit: 4,
+    retryable: true,
+    message: 'NATS at {server} does not answer: {reason}',
+    hint: 'Check that the server runs and that NATS_URL names its host and port. Nothing is lost while NATS is away.',
+  },
+  nats_refused: {
+    status: 503,
+    exit: 4,
+    retryable: false,
+    message: 'NATS at {server} cannot be used: {reason}',
+    hint: 'docs/guides/remote-workers.md shows the configuration of the server and its users.',
+  },
   database_login_refused: {
     sqlstates: ['28P01', '28000', '3D000'],
     status: 503,
@@ -122,6 +136,14 @@ export const CATALOGUE = {
     retryable: false,
     message: 'This database has migration {migration}, which this version of Stagedoor does not know',
     hint: 'The database was migrated by a newer version. Upgrade this installation.',
+  },
+  migration_waits: {
+    status: 409,
+    exit: 6,
+    retryable: true,
+    message:
+      'Everything else is applied; {migration} waits, because it takes away what an older version uses: {processes}',
+    hint: 'Upgrade or stop these processes, then run `stagedoor migrate` again. One that was killed counts no more after 20 seconds.',
   },
   migration_failed: {
     status: 500,
@@ -1061,6 +1083,13 @@ export const CATALOGUE = {
     retryable: false,
     message: 'A job of the kind {kind} cannot be enqueued: {reason}',
     hint: 'A job carries references: put the data into a table and its key into payload_ref or payload.',
+  },
+  handler_needs_database: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'The handler of {kind} called {what}, and a remote worker has no database',
+    hint: "Declare it as { needs: ['database'], run } and run it with a worker that has DATABASE_URL, or do without transaction and complete.",
   },
   schedule_not_found: {
     sqlstates: ['SD706'],

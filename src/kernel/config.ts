@@ -82,6 +82,40 @@ const SETTINGS = {
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
   }),
+  natsUrl: setting<readonly string[] | undefined>({
+    env: 'NATS_URL',
+    about:
+      'NATS servers, with commas: wake-ups between processes, and calls to workers that have no database; tls:// unless they are on this machine; unset: PostgreSQL alone',
+    fallback: undefined,
+    secret: 'password',
+    parse: natsServers,
+  }),
+  natsCredentials: setting<string | undefined>({
+    env: 'NATS_CREDS',
+    about: 'file with the credentials for NATS: a .creds file, or the seed of an NKey',
+    fallback: undefined,
+    parse: text,
+  }),
+  natsCa: setting<string | undefined>({
+    env: 'NATS_CA',
+    about: 'file with the certificates that the NATS servers are checked against; unset: those of the system',
+    fallback: undefined,
+    parse: text,
+  }),
+  natsInbox: setting({
+    env: 'NATS_INBOX',
+    about:
+      'prefix of the subjects on which NATS answers this process; give each user its own, so that none reads the answers of others',
+    fallback: '_INBOX',
+    parse: subjectToken,
+  }),
+  natsPlaintext: setting({
+    env: 'STAGEDOOR_NATS_PLAINTEXT',
+    about:
+      'allow: nats:// also to other machines, so that calls and their secrets can be read on the network; refuse',
+    fallback: 'refuse' as 'refuse' | 'allow',
+    parse: oneOf(['refuse', 'allow'] as const),
+  }),
   logLevel: setting({
     env: 'LOG_LEVEL',
     about: 'fatal, error, warn, info, debug, trace or silent',
@@ -160,7 +194,7 @@ const SETTINGS = {
   }),
   cell: setting({
     env: 'STAGEDOOR_CELL',
-    about: 'name of this installation in a store that several installations share',
+    about: 'name of this installation in a store or a NATS that several installations share',
     fallback: 'main',
     parse: cellName,
   }),
@@ -528,7 +562,8 @@ function maskUrl(value: string): string {
 function mask(spec: { secret?: 'whole' | 'password' }, value: unknown): string {
   if (Array.isArray(value) && spec === SETTINGS.store) return value.map(formatStorePlace).join(',')
   if (spec.secret === 'whole') return '***'
-  return spec.secret === 'password' ? maskUrl(String(value)) : String(value)
+  if (spec.secret !== 'password') return String(value)
+  return String(value).split(',').map(maskUrl).join(',')
 }
 
 function parse<T>(spec: Setting<T>, value: string): T {
@@ -666,6 +701,15 @@ function storePlace(entry: string): StorePlace {
 function cellName(value: string): string {
   if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(value))
     throw new Error('it must be 1 to 40 lowercase letters, digits or hyphens')
+  return value
+}
+
+function natsServers(value: string): readonly string[] {
+  return value.split(',').map((server) => url(['nats:', 'tls:'])(server.trim()))
+}
+
+function subjectToken(value: string): string {
+  if (!/^[A-Za-z0-9_-]{1,80}$/.test(value)) throw new Error('it must be 1 to 80 letters, digits, _ or -')
   return value
 }
 

@@ -1,6 +1,7 @@
 /**
- * Which work this process leads: what one process of all does, as reaping, ending waits, firing schedules, maintenance. The database
- * settles it (iu_core.fn_leader_keep); the poll of wakeups.ts asks. There are several names because not every process can do every work.
+ * Which work this process leads: work that only one of all processes does, such as reaping, ending waits, firing schedules and maintenance.
+ * The database decides who leads (iu_core.fn_leader_keep); the poll of wakeups.ts asks it. Each kind of work has a name of its own, because
+ * not every process can do all of it.
  *
  * A leader that dies loses its session and with it its leadership; one that is frozen loses it when its lease passes, and finds out by
  * its own clocks before it does anything more. Whatever is led is also settled in the database row by row, so that two leaders in the
@@ -25,7 +26,7 @@ export class Leadership {
   private held: ReadonlySet<string> = new Set()
   private clock: LeaseClock | undefined
 
-  /** Another for each session: the database sees by its lock whether the session lives. */
+  /** A new one for each session: its advisory lock shows the database whether the session lives. */
   get holder(): string {
     return this.session
   }
@@ -42,7 +43,7 @@ export class Leadership {
     return this.held.has(name) && this.clock?.hasPassed === false
   }
 
-  /** Calls `onGain` whenever this process becomes the leader. Returns how to end it; then whether nobody here wants the name any more. */
+  /** Calls `onGain` whenever this process becomes the leader. The returned function ends that, and returns whether no part of this process wants the name any more. */
   want(name: string, onGain: () => void): () => boolean {
     const users = this.users.get(name) ?? new Set()
     this.users.set(name, users.add(onGain))

@@ -68,11 +68,17 @@ const PREFETCH_MS = 100
  * as many as can begin at once, so that none waits here while another engine has room.
  */
 export class ClaimSize {
-  private readonly concurrency: number
+  private readonly concurrency: () => number
+  private readonly claimsAhead: boolean
   private readonly duration = new AverageDuration()
 
-  constructor(concurrency: number) {
-    this.concurrency = concurrency
+  /** `claimsAhead` false: what is claimed can begin at once, because those who run it come and go. */
+  constructor(
+    concurrency: number | (() => number),
+    { claimsAhead = true }: { readonly claimsAhead?: boolean } = {},
+  ) {
+    this.concurrency = typeof concurrency === 'number' ? () => concurrency : concurrency
+    this.claimsAhead = claimsAhead
   }
 
   took(ms: number): void {
@@ -81,9 +87,11 @@ export class ClaimSize {
 
   /** How many to claim now while so many run and wait to run here. 0: not before half of what waits has begun. */
   next(running: number, waiting: number): number {
+    const concurrency = this.concurrency()
+    const free = concurrency - running
+    if (!this.claimsAhead) return Math.min(MAX_CLAIM, Math.max(0, free - waiting))
     const { ms } = this.duration
-    const ahead = ms === undefined ? 0 : (this.concurrency * PREFETCH_MS) / Math.max(ms, 0.01)
-    const free = this.concurrency - running
+    const ahead = ms === undefined ? 0 : (concurrency * PREFETCH_MS) / Math.max(ms, 0.01)
     const max = Math.min(MAX_CLAIM, Math.max(free, Math.floor(ahead)))
     const room = max - waiting
     return room >= Math.max(1, max / 2) || (waiting === 0 && free > 0) ? Math.max(room, 1) : 0

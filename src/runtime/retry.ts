@@ -6,6 +6,8 @@ import { isTransient } from '../kernel/postgres/errors.ts'
 
 const RETRY_MS = 300
 const MAX_RETRY_MS = 60_000
+/** The database does not answer, or all sessions for it are taken. */
+const UNAVAILABLE = new Set<string>(['database_unreachable', 'pool_exhausted'])
 
 /** Throws at once any other error than an outage, and every error after a minute or when nobody wants the answer any more. */
 export async function retryWhileUnavailable<T>(
@@ -25,7 +27,7 @@ export async function retryWhileUnavailable<T>(
 function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return isTransient(error)
   if (error instanceof StagedoorError)
-    return error.code === 'database_unreachable' || (error.retryable && error.code.startsWith('store_'))
+    return UNAVAILABLE.has(error.code) || (error.retryable && error.code.startsWith('store_'))
   if (error instanceof TypeError || error instanceof SyntaxError) return false
   const { code, retryable } = error as { code?: string; retryable?: boolean }
   // An error of a tool, which decides itself about another attempt.

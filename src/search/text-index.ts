@@ -7,7 +7,7 @@ import type { Queryable } from '../kernel/postgres/connection.ts'
 import { chunksOf } from './chunks.ts'
 import { englishMatch, queryWords, snippetOf } from './hits.ts'
 
-export interface IndexedText {
+interface IndexedText {
   /** A word in the title counts for more than one in the body. */
   readonly title: string
   /** Its words count once, and are in no snippet: the title of the page that a section is from. */
@@ -17,7 +17,7 @@ export interface IndexedText {
   readonly weight: number
 }
 
-export interface TextHit {
+interface TextHit {
   /** Position of the text in the list that was indexed. */
   readonly text: number
   readonly score: number

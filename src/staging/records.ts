@@ -27,7 +27,21 @@ const CHANGE = `(select c.number from iu_core.change c where c.subject_id = coal
   (select s.upload_id from iu_core.ingest_submission s where s.staging_record_id = iu_staging_record.staging_record_id),
   iu_staging_record.staging_record_id))`
 const APPROVERS = 'iu_core.fn_change_approvers(iu_staging_record.staging_record_id)'
-const COLUMNS = columnsOf(StagingRecord, { as: { change: CHANGE, approvers: APPROVERS } })
+/** An approval of a plan that was replaced stays approved until it expires, and cannot be used: it is not the review of the plan. */
+const WITHDRAWN = `case
+  when rejected_reason = 'withdrawn' and rejected_by = owner_actor then 'its owner withdrew it'
+  when staging_kind = 'review_package' and consumed_at is null and expired_at is null
+       and (rejected_at is null or rejected_reason = 'the plan was replaced')
+  then (select case u.status when 'discarded' then 'its upload was discarded' else 'a new plan replaced it' end
+          from iu_core.ingest_submission s join iu_core.ingest_upload u using (upload_id)
+         where s.staging_record_id = iu_staging_record.staging_record_id
+           and not exists (select from iu_core.ingest_plan p where p.review_record_id = s.staging_record_id)
+           -- The plan of an upload that has ended is deleted after some time.
+           and (u.status in ('reading', 'staged', 'planned', 'discarded')
+                or exists (select from iu_core.ingest_plan p where p.upload_id = s.upload_id))) end`
+const COLUMNS = columnsOf(StagingRecord, {
+  as: { change: CHANGE, approvers: APPROVERS, withdrawn: WITHDRAWN },
+})
 
 export interface NewPart {
   readonly part_name: string

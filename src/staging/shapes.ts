@@ -71,6 +71,13 @@ export const StagingSummary = shape('StagingSummary', {
   rejected_at: TimestampOrNull,
   rejected_by: TextOrNull,
   rejected_reason: TextOrNull,
+  /** lifecycle_status is then rejected, or approved until it expires. */
+  withdrawn: nullable(
+    Type.String({
+      description: 'why nobody decides on it any more, although nobody rejected it',
+      examples: ['a new plan replaced it'],
+    }),
+  ),
   consumed_at: TimestampOrNull,
   consumed_by_run_id: UuidOrNull,
   expired_at: TimestampOrNull,

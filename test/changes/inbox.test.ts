@@ -205,6 +205,15 @@ describe('changes that are requested', () => {
     await review(ben, plan, 'approve')
     expect(await status()).toEqual({ status: 'approved' })
   })
+
+  it('are no news when the reviewer approves: the author knew of them', async () => {
+    const plan = await proposed()
+    await review(ann, plan, 'request_changes')
+    const [request] = await matterOf(trial.operator, plan)
+    await comment(trial.operator, plan, 'It is right: see the invoice.', request!.comment_id)
+    await review(ann, plan, 'approve')
+    expect(await mattersOf(trial.operator, plan, true)).toEqual(['approved'])
+  })
 })
 
 describe('news', () => {
@@ -230,6 +239,23 @@ describe('news', () => {
     expect(await mattersOf(ben, plan, true)).toEqual([])
     await call(trial.operator, 'select iu_core.fn_change_comment_delete($1)', [written])
     expect(await mattersOf(ann, plan)).toEqual([])
+  })
+
+  it('is read when it was answered in its thread, and unread with what is said after that', async () => {
+    const plan = await proposed()
+    const first = await comment(trial.operator, plan, `@${ann.userId} one`)
+    const second = await comment(trial.operator, plan, `@${ann.userId} two`)
+    await comment(ann, plan, 'Yes.', second)
+    // She answered the newer of two mentions: the other is unread.
+    expect(await matterOf(ann, plan)).toMatchObject([{ matter: 'mentioned', comment_id: first }])
+    expect(await mattersOf(trial.operator, plan)).toEqual(['replied'])
+    await comment(ann, plan, 'Yes.', first)
+    expect(await mattersOf(ann, plan)).toEqual([])
+    expect(await mattersOf(ann, plan, true)).toEqual(['mentioned'])
+    await comment(trial.operator, plan, 'Thank you.', first)
+    await comment(trial.operator, plan, 'Thank you.', second)
+    expect(await mattersOf(trial.operator, plan)).toEqual([])
+    expect(await mattersOf(ann, plan)).toEqual(['replied'])
   })
 
   it('tells of replies after one’s own words, and the author of everything on the change', async () => {
@@ -373,6 +399,75 @@ it('an outdated plan is to be done by its author until it is planned again', asy
   ])
   await trial.planned(plan.upload_id, 'LENIENT', 0.5)
   expect(await mattersOf(trial.operator, plan)).not.toContain('plan_outdated')
+})
+
+describe('a plan that becomes outdated', () => {
+  const priced = (sku: string, price: number) =>
+    trial.stagePlanned([{ sku, day: '2026-11-01', price, note: 'x' }], {
+      dataset: PRICES,
+      uploadedBy: trial.operator.userId,
+    })
+  const outdated = async (plan: Proposal) =>
+    (await matterOf(trial.operator, plan)).filter(({ matter }) => matter === 'plan_outdated')
+
+  it('is to be done by its author with the commit of the promotion that wrote its rows, and before anybody tries to promote it', async () => {
+    const sku = `s${++skus}`
+    const first = await submitted(await priced(sku, 1))
+    await review(ann, first, 'approve')
+    const mine = await submitted(await priced(sku, 2))
+    const untouched = await proposed()
+    expect(await outdated(mine)).toEqual([])
+    await promote(first)
+    const [row] = await db.owner<{ number: number }>(
+      'select number from iu_core.change where change_id = $1',
+      [first.change],
+    )
+    expect(await outdated(mine)).toMatchObject([
+      {
+        to_do: true,
+        actor: ben.userId,
+        many: 1,
+        excerpt: `the promotion of #${row!.number} wrote 1 row of the plan`,
+      },
+    ])
+    expect(await outdated(untouched)).toEqual([])
+    expect(await mattersOf(ann, mine)).toEqual([])
+    const again = await submitted(await trial.planned(mine.upload_id, 'STRICT', 0.9, 'use_mine'))
+    expect(await outdated(again)).toEqual([])
+    // And with an undo.
+    await undo(first)
+    expect(await outdated(again)).toMatchObject([
+      { actor: ben.userId, excerpt: `the undo of #${row!.number} wrote 1 row of the plan` },
+    ])
+  })
+
+  it('also as a draft; and no longer when a comparison finds the rows as they were planned', async () => {
+    const sku = `s${++skus}`
+    const first = await submitted(await priced(sku, 1))
+    await review(ann, first, 'approve')
+    const draft = await priced(sku, 2)
+    const [row] = await db.owner<{ change_id: string }>(
+      'select change_id from iu_core.change where subject_id = $1',
+      [draft.upload_id],
+    )
+    const mine = { ...draft, change: row!.change_id }
+    await promote(first)
+    expect(await outdated(mine)).toHaveLength(1)
+    await undo(first)
+    expect(await outdated(mine)).toHaveLength(1)
+    await call(viewer, 'select count(*) from iu_core.fn_ingest_plan_stale($1)', [mine.upload_id])
+    expect(await outdated(mine)).toEqual([])
+    // What another program wrote is known as soon as somebody compares, and says who did.
+    await db.owner(
+      `insert into public.trial_prices (workspace_id, sku, day, price) values ($1, $2, '2026-11-01', 9)`,
+      [trial.workspace, sku],
+    )
+    expect(await outdated(mine)).toEqual([])
+    await call(viewer, 'select count(*) from iu_core.fn_ingest_plan_stale($1)', [mine.upload_id])
+    expect(await outdated(mine)).toMatchObject([
+      { actor: viewer.userId, excerpt: '1 row changed since the plan was made' },
+    ])
+  })
 })
 
 it('names everybody who approved, with the time, wherever an approval is shown', async () => {

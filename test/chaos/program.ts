@@ -15,7 +15,7 @@ export function compile(folder: string, sources: readonly string[]): (source: st
   const output = ['--noCheck', '--types', 'node', '--rootDir', ROOT, '--outDir', folder]
   const files = sources.map((source) => join(ROOT, 'test/chaos', source))
   execFileSync(process.execPath, [compiler, ...flags.split(' '), ...output, ...files], { cwd: ROOT })
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","version":"0.0.0"}')
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   return (source) => join(folder, 'test/chaos', source.replace(/\.ts$/, '.js'))
 }

@@ -1,6 +1,6 @@
 /** A reader of uploads in a process of its own, to be killed or frozen. */
 import pino from 'pino'
-import { startReader } from '../../src/app/uploads.ts'
+import { startReader } from '../../src/app/upload-reader.ts'
 import { createPool } from '../../src/kernel/postgres/connection.ts'
 
 const { url, home } = JSON.parse(process.argv[2]!) as { url: string; home: string }

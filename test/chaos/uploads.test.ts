@@ -9,10 +9,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { queueUpload } from '../../src/ingest/pipeline.ts'
-import { homeUploadFiles } from '../../src/ingest/upload-files.ts'
-import { findUpload } from '../../src/ingest/uploads.ts'
-import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { HEADER } from '../http/uploads/uploads-api.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
@@ -61,30 +57,7 @@ let files = 0
 async function queue(): Promise<string> {
   const lines = Array.from({ length: LINES }, (_, line) => `File ${files},B,Ad ${line},2026-11-01,1.00,1,1`)
   files += 1
-  const store = homeUploadFiles(ads.home)
-  const text = [HEADER, ...lines].join('\n')
-  const stored = await store.put(
-    (async function* () {
-      yield text
-    })(),
-  )
-  const pool = db.pool('stagedoor_worker')
-  const actor = {
-    transaction: <T>(work: Parameters<typeof inTransaction<T>>[1]) =>
-      inTransaction(pool, work, { role: 'service_role' }),
-    onBehalfOf: ads.operator.userId,
-  }
-  const { workspace: workspaceId, client: clientId } = ads
-  const options = {
-    actor,
-    until: 'planned',
-    dataset: 'ads',
-    platform: 'meta',
-    workspaceId,
-    clientId,
-  } as const
-  const queued = await queueUpload({ pool, home: ads.home }, stored, options, findUpload)
-  return queued.upload_id
+  return ads.queue([HEADER, ...lines].join('\n'))
 }
 
 /** It waits for a job, is read, is planned, or is done. */

@@ -114,6 +114,9 @@ it('withdraw, reject, policy, expire and cleanup', async () => {
   const own = await json('create', ...snapshot, '--as', 'agent')
   expect((await staging('withdraw', own.staging_record_id, '--as', 'operator')).code).toBe(5)
   await json('withdraw', own.staging_record_id, '--as', 'agent')
+  const withdrawn = (await staging('show', own.staging_record_id)).stdout
+  expect(withdrawn).toMatch(/withdrawn +its owner withdrew it/)
+  expect(withdrawn).not.toContain('rejected')
   const other = await json('create', ...snapshot, '--as', 'operator')
   await json('reject', other.staging_record_id, '--reason', 'not needed', '--as', 'reviewer')
   expect((await staging('show', other.staging_record_id)).stdout).toContain('not needed')

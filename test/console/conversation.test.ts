@@ -46,13 +46,16 @@ it('is explained, discussed on a cell, sent back, and approved', async () => {
   await reviewer.getByRole('dialog').getByRole('button', { name: 'Request changes' }).click()
   await reviewer.getByText('changes requested', { exact: true }).first().waitFor()
   await reviewer.goto(`${real.url}/changes`)
-  await reviewer.locator('.chip').getByText('Changes requested', { exact: true }).waitFor()
+  await reviewer.locator('.chip').getByText('changes requested', { exact: true }).waitFor()
 
   // The author is told on the page, by name, and on the overview, which leads to the conversation.
-  await operator.locator('h1 .chip', { hasText: 'Changes requested' }).waitFor()
+  await operator.locator('h1 .chip', { hasText: 'changes requested' }).waitFor()
   expect(await seen(operator.locator('.decision'))).toContain('A reviewer requested changes.')
   await operator.getByText('changes were requested by Reviewer').waitFor()
   await operator.goto(`${real.url}/`)
+  await operator.getByRole('region', { name: 'For you' }).locator('li').first().waitFor()
+  // It waits for its author now, and for nobody else.
+  expect(await operator.getByText(/waits? for another person/).count()).toBe(0)
   await operator
     .getByRole('region', { name: 'For you' })
     .locator('li', { hasText: 'requested changes: Please look at Ad 2.' })
@@ -73,11 +76,19 @@ it('is explained, discussed on a cell, sent back, and approved', async () => {
 
   // Approving lifts what the same person asked for.
   await reviewer.goto(`${real.url}/changes/1`)
+  // Of the first upload of a source every value is new, which says nothing.
+  const risk = reviewer.getByRole('region', { name: 'Is it as usual?' })
+  await expect.poll(() => seen(risk)).toMatch(/No upload of this source was promoted before/)
+  expect(await seen(risk)).not.toContain('new value')
   const approve = reviewer.getByRole('button', { name: 'Approve and promote' })
   await approve.waitFor()
   for (const item of await reviewer.locator('.decision').getByRole('checkbox').all()) await item.check()
   await approve.click()
   await reviewer.locator('h1 .chip', { hasText: /^promoted$/i }).waitFor()
+  await reviewer.getByRole('tab', { name: 'History' }).click()
+  await expect
+    .poll(() => seen(reviewer.locator('.history li', { hasText: 'Request for changes ended' })))
+    .toMatch(/Request for changes ended by you\s+approved since/)
   await reviewer.goto(`${real.url}/changes?status=promoted`)
   await reviewer.getByRole('link', { name: /Spend of week 45 #1/ }).waitFor()
 })

@@ -38,9 +38,9 @@ describe('a plan that production has overtaken', () => {
     await approve(id, 'Approve only')
   })
 
-  test('a refused promotion shows base, yours and theirs, and one click plans again and asks the reviewers', async () => {
+  test('a refused promotion shows base, mine and theirs, and one click plans again and asks the reviewers', async () => {
     const page = await real.signIn('operator')
-    const asked = page.waitForResponse(/\/plan\/stale\?/)
+    const asked = page.waitForResponse(/\/plan\/check$/)
     await page.goto(`${real.url}/uploads/${id}`)
     await asked
     // Somebody changes the row while the page is open.
@@ -64,7 +64,7 @@ describe('a plan that production has overtaken', () => {
       .waitFor()
     await page.goto(`${real.url}/uploads/${id}`)
 
-    await page.getByRole('button', { name: 'Plan again and ask' }).click()
+    await page.getByRole('button', { name: 'Plan again and submit for review' }).click()
     // Nothing is planned before somebody says whose value counts.
     const question = page.getByRole('dialog', { name: 'Whose values count?' })
     await expect
@@ -72,18 +72,25 @@ describe('a plan that production has overtaken', () => {
       .toMatch(/line 2[\s\S]*spend\s+88\s+1\.23\s+99\.50/)
     await question.getByRole('button', { name: 'Cancel' }).click()
     await state(page, 'plan is outdated')
-    await page.getByRole('button', { name: 'Plan again and ask' }).click()
+    await page.getByRole('button', { name: 'Plan again and submit for review' }).click()
     await question.getByRole('button', { name: 'Use mine' }).click()
-    await state(page, 'Awaiting review')
-    await page.getByText(/The file’s values count in 1 cell of 1 row/).waitFor()
+    await state(page, 'awaiting review')
+    await page.getByText(/The file’s values count in 1 cell of 1 row.*Chosen by you/).waitFor()
     await expect.poll(() => notice.count()).toBe(0)
     await page.getByRole('tab', { name: 'History' }).click()
     await page.locator('.history li', { hasText: 'Promotion failed' }).waitFor()
     await page.locator('.history li', { hasText: 'Review asked for again' }).waitFor()
+    // One click is one line of the timeline.
+    await page.getByRole('tab', { name: /^Conversation/ }).click()
+    await page
+      .locator('.entry', { hasText: /made the plan \w{8} and submitted it for review again/ })
+      .waitFor()
+    expect(await page.locator('.entry', { hasText: /draft|asked for/ }).count()).toBe(0)
+    await page.getByRole('tab', { name: 'History' }).click()
     expect(
       await seen(page.locator('.history li', { hasText: 'Conflicts: the file’s values count' })),
     ).toContain('1 value in 1 row')
-    expect(await seen(page.locator('.history li', { hasText: 'Approval no longer counts' }))).toMatch(
+    expect(await seen(page.locator('.history li', { hasText: 'Approval ended' }))).toMatch(
       /by you[\s\S]*of Reviewer[\s\S]*the plan changed · 0 rows as approved, 1 different/,
     )
     // The refusal itself, which the browser mentions.
@@ -151,13 +158,15 @@ describe('a plan that production has overtaken', () => {
 async function staleIsShown(page: Page): Promise<void> {
   await state(page, 'plan is outdated')
   await page.getByRole('heading', { name: '1 row changed since the plan was made' }).waitFor()
-  expect(await seen(page.locator('.stale-kinds'))).toMatch(/1 changed in the same cell as yours: a conflict/)
+  expect(await seen(page.locator('.stale-kinds'))).toMatch(
+    /1 changed in a cell that your file changes, too: a conflict/,
+  )
   expect(await seen(page.getByLabel('Action').locator('option:checked'))).toBe('conflicts (1)')
   await expect
     .poll(() => seen(page.locator('.grid-row')))
-    .toMatch(/Ad 1[\s\S]*same cell[\s\S]*base\s+88\.00\s+yours\s+99\.50\s+theirs\s+1\.23/)
+    .toMatch(/Ad 1[\s\S]*same cell[\s\S]*base\s+88\.00\s+mine\s+99\.50\s+theirs\s+1\.23/)
   await page.getByText('Production has changed since this plan was made: 1 row.').waitFor()
-  expect(await page.getByRole('button', { name: 'Plan again and ask' }).isEnabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Plan again and submit for review' }).isEnabled()).toBe(true)
 }
 
 describe('corrections', () => {
@@ -447,7 +456,7 @@ async function approve(id: string, how: 'Approve only' | 'Approve and promote'):
   const submit = operator.getByRole('button', { name: /^(Submit for review|Submit for review again)$/ })
   await submit.or(operator.getByText('Waiting for a reviewer.')).first().waitFor()
   if (await submit.isVisible()) await submit.click()
-  await state(operator, 'Awaiting review')
+  await state(operator, 'awaiting review')
   const reviewer = await real.signIn('reviewer')
   await reviewer.goto(`${real.url}/uploads/${id}`)
   await reviewer.locator('.decision').getByRole('checkbox').first().check()

@@ -329,7 +329,10 @@ function answer(state: FixtureState, { method, path, query, cookie, csrf, sent }
   }
   if (path === '/api/v1/gates') return { status: 200, body: { gates: state.gates } }
   if (path === '/api/v1/events')
-    return { status: 200, body: { events: state.events, people: state.people, next: state.next } }
+    return {
+      status: 200,
+      body: { events: state.events, people: state.people, subjects: {}, next: state.next },
+    }
   if (path === '/api/v1/overview') {
     const gates = state.gates.map((one) => ({ ...one, title: one.description, when_closed: 'It waits.' }))
     return { status: 200, body: { rooms: state.rooms, gates, open_issues: state.openIssues } }

@@ -130,7 +130,7 @@ describe('the keyboard alone', { timeout: 60_000 }, () => {
     await page.getByText('3 lines are still invalid, 4 before').waitFor()
   })
 
-  test('what is being typed stays while the page is read anew', async () => {
+  test('what is being typed stays while the page is read again', async () => {
     const page = await real.signIn('operator')
     await page.goto(`${real.url}/uploads/${small}?tab=problems`)
     const cell = page.getByRole('textbox').first()

@@ -1,6 +1,7 @@
 /** For you, by two people in two contexts: what is asked of a person arrives by itself, leads to the very comment, and leaves when it is done. */
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { runCli } from '../support/cli.ts'
 import { seen, useRealConsole } from './real-console.ts'
 
 const real = useRealConsole('inbox')
@@ -10,6 +11,11 @@ const CSV = [
   'Winter boots,1201,Retarget,1202,Ad 1,12031,2026-11-09,88.00,2000,31',
 ].join('\n')
 
+const cli = async (...args: string[]) => {
+  const done = await runCli(args, { STAGEDOOR_HOME: real.home })
+  expect(done).toMatchObject({ code: 0 })
+  return done
+}
 const count = (page: Page) => seen(page.locator('.top-count'))
 const line = (page: Page, text: string | RegExp) => page.locator('#for-you li', { hasText: text })
 
@@ -35,9 +41,10 @@ it('a review, a mention, an answer and an outcome reach those whom they concern'
   await line(reviewer, 'mentioned you: @Reviewer <b>look</b> at Ad 1').waitFor()
   await expect.poll(() => count(reviewer)).toBe('2')
 
-  // The mention leads to the very comment; read news goes, and what is to be done stays.
+  // The mention leads to the very comment and is read with it; what is to be done stays.
   await line(reviewer, 'mentioned you').getByRole('link').click()
   await reviewer.locator('.comment.is-wanted', { hasText: '@Reviewer' }).waitFor()
+  await expect.poll(() => count(reviewer)).toBe('1')
   await reviewer.goto(`${real.url}/inbox`)
   await reviewer.getByRole('heading', { name: 'For you' }).waitFor()
   expect(
@@ -46,7 +53,6 @@ it('a review, a mention, an answer and an outcome reach those whom they concern'
       .getByRole('button', { name: /Mark as read/ })
       .count(),
   ).toBe(0)
-  await reviewer.getByRole('button', { name: 'Mark all as read' }).click()
   await reviewer.getByText('There is no news that you have not read.').waitFor()
   await expect.poll(() => count(reviewer)).toBe('1')
   await reviewer.getByRole('button', { name: 'Show what I have read' }).click()
@@ -73,4 +79,25 @@ it('a review, a mention, an answer and an outcome reach those whom they concern'
     .click()
   await line(operator, 'approved it').waitFor({ state: 'detached' })
   await line(operator, 'wrote: It is right.').waitFor()
+})
+
+it('what the policy asks of a group arrives by itself, and the page says when the plan was compared with production', async () => {
+  const reviewer = await real.signIn('reviewer')
+  await reviewer.goto(`${real.url}/`)
+  await reviewer.getByText('Nothing is asked of you.').waitFor()
+  const { stdout } = await cli('member', 'list', '--json')
+  const { user_id } = JSON.parse(stdout).find((one: { role: string }) => one.role === 'reviewer')
+  await cli('group', 'add', 'Finance', user_id)
+  const policy = real.file('finance.yaml', 'base: { approvals: 1, groups: [Finance] }')
+  await cli('policy', 'set', policy)
+  const id = await real.ingest(real.file('week-46.csv', CSV.replace('11-09', '11-16')), '--until', 'planned')
+  const operator = await real.signIn('operator')
+  await operator.goto(`${real.url}/uploads/${id}`)
+  await operator.getByText(/Compared with production .*: no row differs\./).waitFor()
+  await operator.getByRole('button', { name: 'Submit for review' }).click()
+  await line(reviewer, 'submitted it; the review policy asks for an approval by Finance').waitFor()
+  await expect.poll(() => count(reviewer)).toBe('1')
+  // A policy that asks no longer takes it away again.
+  await cli('policy', 'remove')
+  await reviewer.getByText('Nothing is asked of you.').waitFor()
 })

@@ -139,6 +139,26 @@ describe('match columns', () => {
     await page.getByText('All columns matched').waitFor()
   })
 
+  test('the export of the README: columns without a field are said not to be used, and its totals agree once it is corrected', async () => {
+    const page = await real.signIn('operator')
+    await page.goto(`${real.url}/uploads`)
+    await page.getByLabel('Dataset').first().selectOption('ads')
+    await page.getByLabel('The file to upload').setInputFiles('examples/ads/meta-week-45.csv')
+    await page.getByText('2 columns are not certain. Choose a field where one fits.').waitFor()
+    await page.getByText('A column without a field is not used.').waitFor()
+    expect(await select(page, 'Result type').inputValue()).toBe('')
+    await upload(page).click()
+    await page.getByText('An invalid line may be the cause.').waitFor()
+
+    // The totals row agrees with the lines once they are corrected.
+    await page.getByLabel('Ad ID, line 16').fill('120253400000060001')
+    await page.getByLabel('Day, line 32').fill('2026-11-05')
+    await page.getByLabel('Impressions, line 49').fill('7124')
+    await page.getByRole('button', { name: 'Save 3 repairs' }).last().click()
+    await page.getByText('no invalid lines left, 3 before').waitFor()
+    await expect.poll(() => page.getByText('own totals disagree').count()).toBe(0)
+  })
+
   test('a value that nobody decided on stays as it is: its lines are invalid, and nothing is remembered of it', async () => {
     const page = await real.signIn('operator')
     await choose(page, 'undecided.csv', KNOWN.replaceAll('A-', 'C-').replace('lieferbar', 'activ'))

@@ -177,7 +177,7 @@ describe('the console', () => {
       .click()
     await expectText(
       'main',
-      /lost\.csv[\s\S]*10 changed, Spend EUR: skipped 1,234 of 5,678, Spend USD: skipped 1,234 and invalid 25\.5 of 5,678/,
+      /lost\.csv[\s\S]*10 changed, Spend EUR: skipped 1,234 of 5,678, Spend USD: skipped 1,234 and invalid 25\.50 of 5,678/,
     )
     expect((await seen('main')).match(/skipped 1,234/g)).toHaveLength(2)
   })
@@ -302,13 +302,13 @@ describe('the console', () => {
         plan_refusal: '3 of 50 lines are wrong',
         review_status: null,
       }),
-      upload(2, 'waits.csv'),
+      upload(2, 'waits.csv', { title: 'Week 45' }),
       upload(1, 'being-read.csv', { status: 'reading', review_status: null, plan_totals: null }),
     ]
     await openSignedIn()
     await expectText(
       '#needs',
-      /repair\s*wrong\.csv\s*3 invalid lines.*review\s*waits\.csv\s*40 new, 10 changed/s,
+      /repair\s*wrong\.csv\s*3 invalid lines.*review\s*Week 45\s*waits\.csv · 40 new, 10 changed/s,
     )
     const rail = page.getByRole('navigation')
     await rail.getByRole('link', { name: /^Uploads\W+3$/ }).waitFor()
@@ -395,17 +395,20 @@ describe('the console', () => {
     expect(wide).toEqual([])
   })
 
-  test('long ids are shortened, so that the events keep their lines', async () => {
+  test('long ids are shortened and digests left out, so that the events keep their lines', async () => {
     server.state.events = [
       {
         ...event(1, 'staging.record_created', '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f1', 5, {
           digest: 'a'.repeat(64),
+          run_id: '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f3',
+          part_count: 3,
         }),
         actor: '0199a7c2-5a1e-7c3b-9f60-3b1d8a44e0f2',
       },
     ]
     await openSignedIn({ viewport: { width: 1200, height: 800 } })
-    await expectText('#events tbody tr', /…44e0f1.*digest aaaaaaaa….*…44e0f2/s)
+    await expectText('#events tbody tr', /…44e0f1.*part count 3.*…44e0f2/s)
+    expect(await seen('#events tbody tr')).not.toMatch(/aaaa|44e0f3/)
     const row = await page.locator('#events tbody tr').boundingBox()
     expect(row?.height).toBeLessThan(70)
   })
@@ -547,8 +550,11 @@ describe('the console', () => {
 
   test('an address that is no page says so', async () => {
     await openSignedIn()
-    await page.goto(`${server.url}/nowhere`)
-    await heading('Page not found').waitFor()
+    for (const path of ['/nowhere', '/events/nowhere', '/jobs/1']) {
+      await page.goto(`${server.url}${path}`)
+      await heading('Page not found').waitFor()
+      await expectText('main', `${path} is not a page of this console`)
+    }
   })
 })
 

@@ -17,7 +17,10 @@ beforeAll(async () => {
     ['init', 'public.products', PRICE_LIST, '--output', join(real.home, 'products.dataset.json'), '--yes'],
     { STAGEDOOR_HOME: real.home },
   )
-  expect(made).toMatchObject({ code: 0 })
+  expect(made).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Bring the file in\n +stagedoor ingest \S+ --as operator\n/),
+  })
 })
 
 const products = () =>
@@ -163,7 +166,7 @@ describe('one’s own table', () => {
     await operator.locator('.filters').getByRole('button', { name: 'Save 4 repairs' }).click()
     await operator.getByText('2 lines were checked again: no invalid lines left, 2 before.').waitFor()
     await operator.getByRole('gridcell', { name: '99,00 €' }).waitFor()
-    await state(operator, 'Ready to submit')
+    await state(operator, 'ready to submit')
 
     // Old and new category by name, with the ids as a detail.
     await operator.getByRole('tab', { name: 'Plan' }).click()
@@ -190,7 +193,7 @@ describe('one’s own table', () => {
     await operator.getByRole('button', { name: 'Show all rows' }).click()
     await row('P-0006').waitFor()
     await operator.getByRole('button', { name: 'Submit for review' }).click()
-    await state(operator, 'Awaiting review')
+    await state(operator, 'awaiting review')
 
     const reviewer = await open('reviewer', path)
     const approve = reviewer.getByRole('button', { name: 'Approve and promote' })
@@ -247,7 +250,7 @@ describe('one’s own table', () => {
     expect(await fits(page)).toBe(true)
     await paste.getByRole('button', { name: /^Change 2 cells/ }).click()
     await page.locator('.filters').getByRole('button', { name: 'Save 2 repairs' }).click()
-    await state(page, 'Ready to submit')
+    await state(page, 'ready to submit')
 
     await page.getByRole('tab', { name: /^Rows/ }).click()
     await page.locator('.grid-row').first().waitFor()

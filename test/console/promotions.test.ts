@@ -63,14 +63,17 @@ test('a promotion leads to its rows, a row to its promotions, and an undo says w
   // Down to a row that it wrote, and to where that row comes from.
   await corrected.getByRole('link', { name: '2 changed' }).click()
   await page.waitForURL(`**/uploads/${second}?tab=lineage`)
+  const written = page.getByRole('row').filter({ hasText: 'public.daily_metrics' })
+  await expect.poll(() => seen(written.first())).toMatch(/^\D*2\s+Ad 1\s+2026-11-09 · Boots \/ Retarget/)
   await page.getByRole('gridcell').getByRole('link').first().click()
   await page.getByRole('heading', { level: 1, name: 'Where a row comes from' }).waitFor()
   const writers = page.locator('.row-origin li')
   await expect.poll(() => writers.count()).toBe(2)
   expect(await seen(writers.nth(0))).toMatch(
-    /changed by line 2 of meta-week-45-corrected\.csv, uploaded by Operator, approved by you [^,]+, promoted by Operator [\s\S]*spend 88[\s\S]*→ 99\.50/,
+    /^Ad 1 \(2026-11-09 · Boots \/ Retarget\) changed by line 2 of meta-week-45-corrected\.csv, uploaded by Operator, approved by you [^,]+, promoted by Operator [\s\S]*spend 88[\s\S]*→ 99\.50/,
   )
   expect(await seen(writers.nth(1))).toMatch(/new by line 2 of meta-week-45\.csv[\s\S]*spend 88/)
+  expect(await seen(writers.nth(1))).not.toMatch(/ad_id|…/)
 
   // The address names the row: it shows the same when it is opened again, and its form asks for others.
   const permalink = page.url()
@@ -104,6 +107,14 @@ test('a promotion leads to its rows, a row to its promotions, and an undo says w
     .click()
   await page.getByText(/^Undone: 2 rows reverted\./).waitFor()
 
+  // Events name what they are about.
+  await page.goto(`${real.url}/events`)
+  const event = (text: string) => page.getByRole('row').filter({ hasText: text }).first()
+  await expect
+    .poll(() => seen(event('Change opened')))
+    .toMatch(/meta-week-45-corrected\.csv #2\s+status draft/)
+  await expect.poll(() => seen(event('Promotion undone'))).toMatch(/meta-week-45-corrected\.csv\s/)
+
   await page.goto(`${real.url}/promotions?state=undone`)
   await expect.poll(() => seen(corrected)).toMatch(/undone by you[\s\S]*Wrong <b>week<\/b>\./)
   expect(await page.locator('tbody tr').count()).toBe(1)
@@ -123,6 +134,9 @@ test('a promotion leads to its rows, a row to its promotions, and an undo says w
   ])
   expect(await cli('promotion', 'list', '--state', 'undone')).toMatch(/#2 .*2 changed.*Reviewer.*Operator/)
   const row = new URL(permalink).searchParams.get('id')!
+  expect(await cli('upload', 'lineage', first)).toMatch(
+    /2 +public\.daily_metrics +Boots \/ Retarget \/ Ad 1 \/ 2026-11-09 +[0-9a-f-]{36} +new/,
+  )
   expect(await cli('lineage', 'public.daily_metrics', '--id', row)).toMatch(
     /corrected[\s\S]*spend: 88 → 99\.5\n/,
   )

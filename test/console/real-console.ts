@@ -26,8 +26,8 @@ export interface RealConsole {
   forgive(complaint: RegExp): void
 }
 
-/** A page asked whether a plan is stale, and before the server looked somebody had promoted it: then there is no plan any more. */
-const OVERTAKEN = /status of 409 .*\/plan\/stale(\?.*)?$/
+/** A page asked whether a plan still holds, and before the server looked somebody had promoted it: then there is no plan any more. */
+const OVERTAKEN = /status of 409 .*\/plan\/(stale|check)(\?.*)?$/
 /** A server that just started on a busy machine may not be ready for a moment; the page shows it, and goes on. */
 const NOT_READY = /status of 503 .*\/api\/ready$/
 

@@ -196,7 +196,7 @@ it('says first what it is, why, and what is unusual; what passed is folded', asy
   )
   const page = await open('reviewer')
   const heading = page.getByRole('heading', { level: 1 })
-  expect(await seen(heading)).toMatch(new RegExp(`^Spend of week 45\\s+#${change}\\s+Awaiting review$`))
+  expect(await seen(heading)).toMatch(new RegExp(`^Spend of week 45\\s+#${change}\\s+awaiting review$`))
   expect(await page.title()).toBe(`Spend of week 45 #${change} · Stagedoor`)
   expect(await seen(page.locator('.page-head'))).toMatch(
     /second\.csv → [\s\S]*uploaded by Operator[\s\S]*From the weekly export\./,
@@ -291,7 +291,7 @@ describe('a policy', () => {
 
   it('that needs several approvals names the button by what it does, and counts in the heading', async () => {
     const page = await open('reviewer')
-    await expect.poll(() => seen(page.locator('h1 .chip'))).toBe('Awaiting review · 0 of 3')
+    await expect.poll(() => seen(page.locator('h1 .chip'))).toBe('awaiting review · 0 of 3')
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await page.getByText('2 more approvals are needed after yours before it can be promoted.').waitFor()
     expect(await page.getByRole('button', { name: /Approve and promote/ }).count()).toBe(0)

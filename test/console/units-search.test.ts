@@ -161,7 +161,12 @@ it('a document is cut: the proposal is read beside its text, approved by another
   await call('reviewer', 'POST', `/staging/${record}/approve`, { digest })
   await page.getByRole('button', { name: 'Cut it into units…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cut', exact: true }).click()
-  await page.getByRole('link', { name: 'See the units' }).click()
+  // Once it is cut, its pieces are not compared with the units of today.
+  const units = page.getByRole('link', { name: 'See the units' })
+  await units.waitFor()
+  await expect.poll(() => seen(page.getByRole('region', { name: 'Summary' }))).not.toMatch(/The cut/)
+  expect(await seen(pieces)).not.toContain('unchanged')
+  await units.click()
   await page.getByRole('link', { name: 'Hotels' }).click()
   await page.getByRole('heading', { level: 1, name: 'Hotels' }).waitFor()
   await page.getByRole('tab', { name: 'Where it comes from' }).click()
@@ -179,6 +184,14 @@ it('a document is cut: the proposal is read beside its text, approved by another
     .getByRole('link', { name: 'handbook/leave' })
     .waitFor()
   await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(1)
+
+  await page.goto(`${stagedoor.url}/marks/${record}`)
+  await page.getByRole('link', { name: 'See the units' }).click()
+  await page.getByRole('link', { name: 'Travel' }).first().waitFor()
+  await page.goto(`${stagedoor.url}/records/${record}`)
+  await page.getByRole('heading', { name: 'Pieces of the cut' }).waitFor()
+  await page.locator('summary', { hasText: 'Hotels' }).waitFor()
+  expect(await page.locator('summary', { hasText: 'unchanged' }).count()).toBe(0)
 })
 
 it('a reviewer enacts what was read; from then on its text does not change', async () => {
@@ -232,7 +245,7 @@ it('search finds a text at once and says how fresh it is, by keyboard alone; wit
   // What waits is indexed on request, and the page says so by itself.
   await page.getByRole('button', { name: 'Index them now…' }).click()
   await page.getByRole('button', { name: 'Index now', exact: true }).click()
-  await hits.locator('.chip', { hasText: /^current$/ }).waitFor()
+  await hits.locator('.chip', { hasText: /^indexed$/ }).waitFor()
   await page.locator('.freshness').getByText('all changes are in search').waitFor()
 
   await page.getByRole('heading', { level: 1 }).click()

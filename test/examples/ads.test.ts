@@ -34,11 +34,15 @@ async function approveAndPromote(): Promise<string> {
 
 it('a Meta export with three wrong lines goes in, is corrected by the next one, and comes out again', async () => {
   const wrong = await cli('ingest examples/ads/meta-week-45.csv --dataset ads --platform meta --as operator')
-  expect(wrong).toMatchObject({ code: 5, stdout: expect.stringContaining('53 valid, 3 wrong') })
+  expect(wrong).toMatchObject({ code: 5, stdout: expect.stringContaining('53 valid, 3 invalid') })
   expect(wrong.stdout).toMatch(/16 +Ad ID +1\.20253E\+17/)
+  expect(wrong.stdout, 'the totals row points at the wrong value').toContain(
+    'line 2: Impressions is 371811, and all lines (56) sum up to 364600: +7211.',
+  )
   const { upload_id: id } = await newest()
   const fixed = await cli(`upload repair ${id} --file examples/ads/corrections.csv --as operator`)
   expect(fixed.stdout).toMatch(/56 valid[\s\S]*daily_metrics +56/)
+  expect(fixed.stdout).toContain('1 line of the file sums up others: 1 agrees.')
   expect(await cli(`upload submit ${id} --as operator`)).toMatchObject({ code: 0 })
   await approveAndPromote()
 

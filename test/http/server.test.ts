@@ -40,6 +40,15 @@ describe('health', () => {
     ])
   })
 
+  it('stays ready while NATS is away, because it answers without it', async () => {
+    const before = workers
+    workers = { name: 'nats', ok: false, detail: 'the connection was lost' }
+    const { status, body } = await api.get('/api/ready')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ status: 'ready' })
+    workers = before
+  })
+
   it('is not ready when a worker fails, and says why', async () => {
     workers = { name: 'workers', ok: false, detail: 'event partitions: no space left' }
     const { status, body } = await api.get('/api/ready')
@@ -81,6 +90,15 @@ describe('requests', () => {
     expect(status).toBe(400)
     expect(body).toMatchObject({ code: 'request_invalid', detail: expect.stringContaining('limit') })
     expect((await api.get('/api/v1/events?after=nonsense', token)).status).toBe(400)
+  })
+
+  it('with a wrong id in the address say so', async () => {
+    const { status, body } = await api.get('/api/v1/events/nowhere', token)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      code: 'request_invalid',
+      detail: 'The request is not valid: the id in the address is not a uuid',
+    })
   })
 
   it('to nowhere answer 404 as a problem', async () => {

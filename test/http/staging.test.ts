@@ -603,6 +603,7 @@ describe('deciding', () => {
     expect((await api.post(`/api/v1/staging/${id}/withdraw`, tokens.agent)).body).toMatchObject({
       lifecycle_status: 'rejected',
       rejected_reason: 'withdrawn',
+      withdrawn: 'its owner withdrew it',
     })
   })
 

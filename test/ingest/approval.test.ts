@@ -1,6 +1,7 @@
 /** Nothing is promoted without the approval that its dataset asks for: each wrong way is tried. */
 import { describe, expect, it } from 'vitest'
 import { mapHeaders } from '../../src/ingest/datasets/headers.ts'
+import { findRecord } from '../../src/staging/records.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember } from '../support/factories.ts'
 import { boxes, type Planned, sha256, TRIAL, useTrial } from '../support/ingest-rows.ts'
@@ -46,6 +47,41 @@ async function refused(plan: Planned, state: string): Promise<void> {
   ).toBe(state)
   expect(await trial.image()).toEqual(before)
 }
+
+it('the review of a plan that was replaced is withdrawn: nobody rejected it, and its approval does not count', async () => {
+  const withdrawn = async (id: string) => {
+    const record = await db.as(trial.operator, (client) => findRecord(client, id))
+    return [record?.lifecycle_status, record?.withdrawn]
+  }
+  const plan = await stagePlanned()
+  await trial.approved(plan)
+  const first = await reviewOf(plan)
+  expect(await withdrawn(first)).toEqual(['approved', null])
+  const again = await trial.planned(plan.upload_id)
+  expect(await withdrawn(first)).toEqual(['approved', 'a new plan replaced it'])
+  await submit(again)
+  const second = await reviewOf(again)
+  expect(await withdrawn(second)).toEqual(['pending', null])
+  const last = await trial.planned(plan.upload_id, 'LENIENT')
+  expect(await withdrawn(second)).toEqual(['rejected', 'a new plan replaced it'])
+  // A reviewer's own words say nothing about the plan.
+  await submit(last)
+  const third = await reviewOf(last)
+  await db.as(trial.reviewer, (client) =>
+    client.query(`select iu_core.fn_ingest_reject($1, 'the plan was replaced')`, [plan.upload_id]),
+  )
+  expect(await withdrawn(third)).toEqual(['rejected', null])
+  const discarded = await stagePlanned()
+  await trial.approved(discarded)
+  const fourth = await reviewOf(discarded)
+  await trial.service('select iu_core.fn_ingest_discard($1)', [discarded.upload_id])
+  expect(await withdrawn(fourth)).toEqual(['approved', 'its upload was discarded'])
+  const used = await stagePlanned()
+  await trial.approved(used)
+  const fifth = await reviewOf(used)
+  await trial.promote(used)
+  expect(await withdrawn(fifth)).toEqual(['consumed', null])
+})
 
 describe('promotion is refused', () => {
   it('when the plan was not submitted', async () => refused(await stagePlanned(), 'SD608'))

@@ -99,6 +99,35 @@ const outdatedOf = async (upload: string) => {
   return listed
 }
 
+it.each(KINDS)(
+  'thousands of rows known by %s are compared once each, also right after they were planned',
+  async (kind) => {
+    const table = tableOf(kind)
+    const many = Array.from({ length: 3000 }, (_, n) => good(`m${n}`, 2, 'old'))
+    await db.owner(
+      `insert into ${table} (sku, price, note) select 'm' || n, 1, 'old' from generate_series(0, 2999) n`,
+    )
+    const { upload_id } = await planned(datasetOf(kind), many)
+    // Against the step that every plan has: each row with each took 20 times as long as it.
+    const share = async (answer?: 'keep_theirs' | 'use_mine') => {
+      await trial.planned(upload_id, 'STRICT', 0.9, answer)
+      const [row] = await db.owner<{ share: number }>(
+        `select max(ms) filter (where step = 'conflicts') / max(ms) filter (where step = 'compare') as share
+         from iu_core.ingest_plan p, jsonb_to_recordset(p.steps) as s (step text, ms float8) where upload_id = $1`,
+        [upload_id],
+      )
+      return row!.share
+    }
+    expect(await share()).toBeLessThan(5)
+    await db.owner(`update ${table} set price = 3, note = 'theirs' where sku like 'm%'`)
+    expect(await share('keep_theirs')).toBeLessThan(5)
+    expect(await share()).toBeLessThan(5)
+    await db.owner(`update ${table} set price = 4 where sku like 'm%'`)
+    expect(await share('use_mine')).toBeLessThan(5)
+    await db.owner(`delete from ${table} where sku like 'm%'`)
+  },
+)
+
 describe.each(KINDS)('rows that are known by %s', (kind) => {
   const table = tableOf(kind)
   /** s1: both changed the price. s2: they changed the note, of which the file has the old value. s3: nobody. s4: they changed another cell. */

@@ -1,7 +1,8 @@
 /** Values of a looked-up field before the file is uploaded: unknown ones with the nearest, under the caller's rights. */
 import { beforeAll, expect, it } from 'vitest'
 import { completeDataset } from '../../src/ingest/datasets/dataset.ts'
-import { backEndActor, previewSource } from '../../src/ingest/pipeline.ts'
+import { backEndActor } from '../../src/ingest/pipeline.ts'
+import { previewSource } from '../../src/ingest/source-preview.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace } from '../support/factories.ts'
 import { useIngest } from '../support/ingest.ts'

@@ -647,7 +647,7 @@ describe('all errors of a line at once', () => {
           corrections: [{ line, values }],
         },
       )
-    // One error less, line by line, as planned anew.
+    // One error less, line by line, as a new plan has it.
     expect(await repair(2, { Price: '5' })).toMatchObject({ replanned: 'lines' })
     const updated = await db.owner('select digest from iu_core.ingest_plan where upload_id = $1', [upload])
     expect(await rules()).toEqual([

@@ -4,8 +4,8 @@ import { readChecks } from '../../src/ingest/checks.ts'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { requireDataset } from '../../src/ingest/datasets/registry.ts'
 import { submitPlan } from '../../src/ingest/plan.ts'
+import type { OwnTotals } from '../../src/ingest/plan-shapes.ts'
 import { repairLines } from '../../src/ingest/repair.ts'
-import type { OwnTotals } from '../../src/ingest/shapes.ts'
 import { requireUpload, type Upload } from '../../src/ingest/uploads.ts'
 import { asStagedoorError } from '../../src/kernel/errors.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
@@ -246,7 +246,7 @@ describe('what is not a sum', () => {
       columns: ['Orders', 'Revenue'],
       excluded: [
         { column: 'Rate', reason: 'a percentage is not a sum' },
-        { column: 'Weight', reason: 'a decimal is a sum only if the dataset says so (additive: true)' },
+        { column: 'Weight', reason: 'a decimal is a sum only where the dataset says additive: true' },
         { column: 'Clicks', reason: 'no field of the dataset has it' },
       ],
     })

@@ -1,8 +1,9 @@
 /** How somebody had a file read is remembered for their next files of the same shape, and never overrules what a file shows. */
 import { describe, expect, it } from 'vitest'
 import { describeReading } from '../../src/ingest/file-reading.ts'
-import { backEndActor, previewSource } from '../../src/ingest/pipeline.ts'
+import { backEndActor } from '../../src/ingest/pipeline.ts'
 import { forgetReadOptions, listReadOptions } from '../../src/ingest/read-options.ts'
+import { previewSource } from '../../src/ingest/source-preview.ts'
 import type { FileOptions } from '../../src/ingest/stage.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
 import { useDatabase } from '../support/database.ts'

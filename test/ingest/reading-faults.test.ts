@@ -2,13 +2,10 @@
 import { Readable } from 'node:stream'
 import pino from 'pino'
 import { afterEach, expect, it } from 'vitest'
-import { startReader } from '../../src/app/uploads.ts'
-import { queueUpload } from '../../src/ingest/pipeline.ts'
+import { startReader } from '../../src/app/upload-reader.ts'
 import { createUploadFiles, diskPlace, type UploadFiles } from '../../src/ingest/upload-files.ts'
-import { findUpload } from '../../src/ingest/uploads.ts'
 import type { Worker } from '../../src/jobs/worker.ts'
 import { type ErrorCode, StagedoorError } from '../../src/kernel/errors.ts'
-import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import type { BlobStore } from '../../src/runtime/stores/blob-store.ts'
 import { week } from '../http/uploads/uploads-api.ts'
 import { useDatabase } from '../support/database.ts'
@@ -39,25 +36,7 @@ function faulty(code: ErrorCode, times: number, bytes?: string): UploadFiles & {
   return files
 }
 
-async function queue(files: UploadFiles, campaign: string): Promise<string> {
-  const pool = db.pool('stagedoor_worker')
-  const stored = await files.put(Readable.from([week(campaign)]))
-  const actor = {
-    transaction: <T>(work: Parameters<typeof inTransaction<T>>[1]) =>
-      inTransaction(pool, work, { role: 'service_role' }),
-    onBehalfOf: ads.operator.userId,
-  }
-  const { workspace: workspaceId, client: clientId } = ads
-  const options = {
-    actor,
-    until: 'planned',
-    dataset: 'ads',
-    platform: 'meta',
-    workspaceId,
-    clientId,
-  } as const
-  return (await queueUpload({ pool, home: ads.home, files }, stored, options, findUpload)).upload_id
-}
+const queue = (files: UploadFiles, campaign: string) => ads.queue(week(campaign), files)
 
 async function read(files: UploadFiles): Promise<void> {
   await db.owner(

@@ -1,10 +1,11 @@
 /** A stale plan says which rows changed: what it was made on, what it would write, and what is there now. */
 import { describe, expect, it } from 'vitest'
-import { listStaleRows, type StalePage } from '../../src/ingest/plan.ts'
+import { checkPlan, listStaleRows, type StalePage } from '../../src/ingest/plan.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { PRICES, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
+import { MIGRATOR } from '../support/template.ts'
 
 const db = useDatabase()
 const trial = useTrial(db)
@@ -153,4 +154,61 @@ describe('of a plan that is stale', () => {
 
 it('there is nothing to compare of an upload without a plan', async () => {
   expect(await sqlstateOf(stale(await trial.stage([line('s7', 1)])))).toBe('SD602')
+})
+
+describe('a check of a plan against production', () => {
+  const check = (upload: string, withinMs?: number) =>
+    inTransaction(
+      db.pool('stagedoor_worker'),
+      async (client) => {
+        await client.query(`set local statement_timeout = '77s'`)
+        const found = await checkPlan(client, upload, withinMs)
+        const { rows } = await client.query('show statement_timeout')
+        expect(rows).toEqual([{ statement_timeout: '77s' }])
+        return found
+      },
+      { role: 'service_role' },
+    )
+  const outdated = async (upload: string) =>
+    (await trial.service('select outdated from iu_core.fn_ingest_outdated(array[$1::uuid])', [upload]))[0]
+
+  it('says when it looked and how many rows differ, and lists say it from then on', async () => {
+    await trial.promoted([line('c1', 1), line('c2', 2)])
+    const plan = await trial.stagePlanned([line('c1', 10), line('c2', 20)])
+    const before = Date.now()
+    const first = await check(plan.upload_id)
+    expect(first).toEqual({ checked_at: expect.any(Date), rows_differ: 0, counts: {} })
+    expect(Math.abs(first.checked_at!.getTime() - before)).toBeLessThan(60_000)
+    // By another program, of which nobody tells.
+    await db.owner(
+      `update trial_figures set note = 'edited' where group_id = (select id from trial_groups where code = 'c1')`,
+    )
+    expect(await outdated(plan.upload_id)).toBeUndefined()
+    expect(await check(plan.upload_id)).toMatchObject({ rows_differ: 1, counts: { other_cells: 1 } })
+    expect(await outdated(plan.upload_id)).toEqual({ outdated: 'outdated' })
+    expect(
+      await trial.service('select total::integer, counts from iu_core.fn_ingest_plan_stale($1, 0)', [
+        plan.upload_id,
+      ]),
+    ).toEqual([{ total: 1, counts: {} }])
+  })
+
+  it('is given up in time, also where somebody has locked the table, and what it is part of goes on', async () => {
+    await trial.promoted([line('c3', 1)])
+    const plan = await trial.stagePlanned([line('c3', 10)])
+    const locker = await db.pool(MIGRATOR).connect()
+    try {
+      await locker.query('begin; lock table trial_figures in access exclusive mode')
+      expect(await check(plan.upload_id, 100)).toEqual({ checked_at: null, rows_differ: null, counts: {} })
+    } finally {
+      await locker.query('rollback')
+      locker.release()
+    }
+    expect(await check(plan.upload_id)).toMatchObject({ rows_differ: 0 })
+  })
+
+  it('is of a plan', async () => {
+    const upload = await trial.stage([line('c4', 1)])
+    expect(await sqlstateOf(check(upload))).toBe('SD602')
+  })
 })

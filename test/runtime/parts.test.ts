@@ -66,6 +66,17 @@ describe('prefetch', () => {
     expect(slow.next(4, 0)).toBe(6)
     expect(slow.next(10, 0)).toBe(0)
   })
+
+  it('claims for the free slots of remote workers and no more, however short their commands are', () => {
+    let slots = 0
+    const remote = new ClaimSize(() => slots, { claimsAhead: false })
+    remote.took(0.1)
+    expect(remote.next(0, 0)).toBe(0)
+    slots = 10
+    expect([remote.next(0, 0), remote.next(6, 1), remote.next(10, 0)]).toEqual([10, 3, 0])
+    slots = 5
+    expect(remote.next(10, 0)).toBe(0)
+  })
 })
 
 it('a hook that throws stops nothing', () => {

@@ -151,3 +151,25 @@ it('one of two processes leads, and the other takes over when it closes or loses
     async () => third.works && lead.mine !== leads[1 - first!]!.mine,
   )
 })
+
+it('the text of the poll does not depend on the order in which its questions came', async () => {
+  const [first, second] = ['(select null::integer where ? = 1)', '(select null::integer where ? = 2)']
+  for (const [process, order] of [
+    ['forth', [first!, second!]],
+    ['back', [second!, first!]],
+  ] as const) {
+    const wakeups = await open(process)
+    for (const sql of order) wakeups.ask({ sql, values: () => [3], onDue: () => {} })
+  }
+  const polls = await until('both have asked', async () => {
+    for (const one of opened) one.pollSoon()
+    const { rows } = await db
+      .pool('postgres')
+      .query<{ query: string }>(
+        `select query from pg_stat_activity where datname = $1 and query like '%fn_leader_keep%null::integer%' and pid <> pg_backend_pid()`,
+        [db.name],
+      )
+    return rows.length === 2 && rows.map(({ query }) => query)
+  })
+  expect(new Set(polls).size).toBe(1)
+})

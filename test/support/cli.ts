@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFailed } from 'vitest'
 import { choosePort } from '../../src/kernel/postgres/embedded/cluster.ts'
 import { until } from './until.ts'
 
@@ -85,9 +85,17 @@ export async function runOnTerminal(
   return { code, screen: screen.replaceAll('\r', ''), unanswered: open.map(([pattern]) => pattern) }
 }
 
-/** What is still running at the end of the file is killed. */
-export function startCli(args: readonly string[], env: Record<string, string> = {}): RunningCli {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) })
+/**
+ * What is still running at the end of the file is killed. `under`: a command that becomes it, such as `ip netns exec NAME`. `program`: another
+ * build of the command line.
+ */
+export function startCli(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  { under = [], program = MAIN }: { under?: readonly string[]; program?: string } = {},
+): RunningCli {
+  const [first, ...words] = [...under, process.execPath, program, ...args]
+  const child = spawn(first!, words, { env: environment(env) })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -95,9 +103,14 @@ export function startCli(args: readonly string[], env: Record<string, string> = 
     })
   }
   const ended = once(child, 'close') as Promise<[number | null]>
-  afterAll(() => {
-    child.kill('SIGKILL')
-  })
+  const kill = (): void => void child.kill('SIGKILL')
+  afterAll(kill)
+  try {
+    // Registered while a test runs, afterAll does nothing.
+    onTestFailed(kill)
+  } catch {
+    // In a hook.
+  }
   return {
     child,
     output: () => text,

@@ -1,13 +1,21 @@
 /** Everything an upload needs: the ad tables, the dataset, a workspace with a client, and people. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { beforeAll } from 'vitest'
 import type { Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { type RegistrationOptions, registerDataset } from '../../src/ingest/datasets/registry.ts'
 import { registerPack } from '../../src/ingest/packs.ts'
-import { backEndActor, type IngestOptions, type IngestSource, ingest } from '../../src/ingest/pipeline.ts'
+import {
+  backEndActor,
+  type IngestOptions,
+  type IngestSource,
+  ingest,
+  queueUpload,
+} from '../../src/ingest/pipeline.ts'
 import { type Plan, planUpload } from '../../src/ingest/plan.ts'
-import { requireUpload, type Upload } from '../../src/ingest/uploads.ts'
+import { homeUploadFiles, type UploadFiles } from '../../src/ingest/upload-files.ts'
+import { findUpload, requireUpload, type Upload } from '../../src/ingest/uploads.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import type { TestDatabase } from './database.ts'
 import { createMember, createWorkspace, type Member } from './factories.ts'
@@ -24,6 +32,8 @@ export interface TestIngest {
   /** Writes the text as a file and ingests it for the workspace's client, by default without approval. */
   file(text: string | Buffer, options?: Partial<IngestOptions> & { name?: string }): Promise<Upload>
   run(source: IngestSource, options?: Partial<IngestOptions>): Promise<Upload>
+  /** Stores the text as a file for a job, as HTTP does. Returns the id of the upload. */
+  queue(text: string, files?: UploadFiles): Promise<string>
   plan(upload: string, options?: Parameters<typeof planUpload>[2]): Promise<Plan>
   find(upload: string): Promise<Upload>
   /** One statement as the back end. */
@@ -36,6 +46,12 @@ export function useIngest(db: TestDatabase, settings: { approval?: boolean } = {
   let files = 0
   const service = <T>(work: Parameters<typeof inTransaction<T>>[1]) =>
     inTransaction(db.pool('stagedoor_worker'), work, { role: 'service_role' })
+  const target = () => ({
+    dataset: 'ads',
+    platform: 'meta',
+    workspaceId: ingested.workspace,
+    clientId: ingested.client,
+  })
   const ingested: TestIngest = {
     home,
     workspace: '',
@@ -51,16 +67,24 @@ export function useIngest(db: TestDatabase, settings: { approval?: boolean } = {
     async run(source, options = {}) {
       const pool = db.pool('stagedoor_worker')
       const { upload, created, stopped } = await ingest({ pool, home }, source, {
-        dataset: 'ads',
-        platform: 'meta',
-        workspaceId: ingested.workspace,
-        clientId: ingested.client,
+        ...target(),
         actor: backEndActor(pool, ingested.operator.userId),
         until: 'planned',
         ...options,
       })
       if (stopped && created) throw stopped
       return upload
+    },
+    async queue(text, stores = homeUploadFiles(home)) {
+      const pool = db.pool('stagedoor_worker')
+      const stored = await stores.put(Readable.from([text]))
+      const { upload_id } = await queueUpload(
+        { pool, home, files: stores },
+        stored,
+        { ...target(), actor: backEndActor(pool, ingested.operator.userId), until: 'planned' },
+        findUpload,
+      )
+      return upload_id
     },
     plan: (upload, options) => service((client) => planUpload(client, upload, options)),
     find: (upload) => service((client) => requireUpload(client, upload)),

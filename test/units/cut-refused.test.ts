@@ -177,7 +177,7 @@ describe('at once', () => {
       version_no: 2,
       body: '## Leave\n\nThirty days.',
     })
-    // Marked and approved anew, it is what stays.
+    // Marked and approved again, it is what stays.
     await cutDocument(place, HANDBOOK.replace('Twenty-five', 'Forty'), { sourceRef })
     expect((await units()).get(`${book()}/leave`)).toMatchObject({ body: '## Leave\n\nForty days.' })
   })

@@ -111,7 +111,7 @@ describe('while the row waits,', () => {
     await workerSets(`status = 'dead_letter', retry_count = 3, last_error = 'no embedder'`)
     await enact(life.reviewer, unit.unit_id)
     const [row] = await db.owner(
-      `select operation, status, retry_count, last_error, first_enqueued_at = changed_at as anew
+      `select operation, status, retry_count, last_error, first_enqueued_at = changed_at as is_new
          from iu_core.vector_outbox where unit_id = $1`,
       [unit.unit_id],
     )
@@ -120,7 +120,7 @@ describe('while the row waits,', () => {
       status: 'pending',
       retry_count: 0,
       last_error: null,
-      anew: true,
+      is_new: true,
     })
   })
 
@@ -142,7 +142,7 @@ describe('while the row waits,', () => {
     const { wait } = (await outbox(db, unit.unit_id))!
     expect(wait).toBeGreaterThan(50)
     expect(wait).toBeLessThanOrEqual(60)
-    // Once it was done, patience begins anew.
+    // Once it was done, the wait begins again.
     await workerSets(`status = 'done'`)
     await edit(life.operator, unit.unit_id, 2, { p_body: 'Three' })
     expect((await outbox(db, unit.unit_id))!.wait).toBe(120)

@@ -9,12 +9,12 @@ export type Role = Member['role']
 export type Invitation = Schemas['Invitation']
 export type MachineToken = Schemas['MachineToken']
 export type OwnSession = Schemas['OwnSession']
-export type SignedInSession = Schemas['Session']
+type SignedInSession = Schemas['Session']
 export type SignInWays = Schemas['SignInWays']
 export type OfferedInvitation = Schemas['OfferedInvitation']
-export type NewToken = operations['createToken']['requestBody']['content']['application/json']
+type NewToken = operations['createToken']['requestBody']['content']['application/json']
 
-export interface SignedIn {
+interface SignedIn {
   readonly session: SignedInSession
 }
 

@@ -75,7 +75,11 @@ export function createApi(token?: string): Api {
     ready: () => request('/api/ready', { alsoGood: [503] }),
     me: () => request('/me'),
     gates: () => request('/gates'),
-    events: (asked) => named(request(`/events?${query(asked)}`)),
+    events: async (asked) => {
+      const page = await named<EventPage>(request(`/events?${query(asked)}`))
+      learnNames(page.subjects)
+      return page
+    },
     event: (id) => request(`/events/${encodeURIComponent(id)}`),
     trace: (id) => request(`/traces/${encodeURIComponent(id)}`),
     find: (text) => request(`/find?${query({ q: text })}`),

@@ -1,7 +1,7 @@
 import { NoAnswer } from './failure.ts'
 import { addressOf, authorization, readAnswer } from './request.ts'
 
-export interface StreamMessage {
+interface StreamMessage {
   readonly event: string
   readonly data: string
   /** What to name as the last one when the stream is followed again. */

@@ -6,9 +6,10 @@ export type JobStatistics = Answer<'getJobStatistics'>
 export type JobDetail = Answer<'getJob'>
 export type KindCounts = JobStatistics['kinds'][number]
 export type JobKind = Answer<'listJobKinds'>['kinds'][number]
-export type DeadLetterGroups = Answer<'groupDeadLetters'>
+type DeadLetterGroups = Answer<'groupDeadLetters'>
 export type DeadLetterGroup = DeadLetterGroups['groups'][number]
 export type Schedule = Answer<'listSchedules'>['schedules'][number]
+export type Pool = Answer<'listPools'>['pools'][number]
 export type Workers = Answer<'listWorkers'>
 
 export interface JobPage {
@@ -63,6 +64,8 @@ export interface JobsApi {
   setSchedule(name: string, schedule: NewSchedule): Promise<unknown>
   deleteSchedule(name: string): Promise<unknown>
   workers(): Promise<Workers>
+  /** How many workers are wanted. */
+  pools(): Promise<{ pools: Pool[] }>
 }
 
 /** As many as one replay takes. */
@@ -88,5 +91,6 @@ export function createJobsApi(request: Request): JobsApi {
     setSchedule: (name, body) => request(`/schedules/${name}`, { method: 'PUT', body }),
     deleteSchedule: (name) => request(`/schedules/${name}`, { method: 'DELETE' }),
     workers: () => request('/workers'),
+    pools: () => request('/pools'),
   }
 }

@@ -13,7 +13,7 @@ export type DatasetProblem = Answer<'checkDataset'>['problems'][number]
 export type RememberedMapping = Answer<'getDatasetMapping'>
 export type Limits = Answer<'getLimits'>
 
-export interface WebhookChange {
+interface WebhookChange {
   readonly url?: string
   readonly secret?: string
   readonly purpose?: WebhookTarget['purpose']

@@ -1231,6 +1231,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/uploads/{id}/plan/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compares the plan with what its tables hold now: how many rows somebody changed since it was made
+         * @description Whoever wrote them, Stagedoor or another program. It reads every planned row, for at most 5 seconds. Lists say `outdated` after it where rows differ.
+         */
+        get: operations["checkPlan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/uploads/{id}/plan/conflicts": {
         parameters: {
             query?: never;
@@ -2047,7 +2067,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who works: workers of jobs with the jobs that each runs, and engines of executions
+         * Who works: workers of jobs with the jobs that each runs, engines of executions, workers behind gateways, and who leads what
          * @description For whoever operates a workspace. Of the running jobs you see those of your workspaces.
          */
         get: operations["listWorkers"];
@@ -2188,6 +2208,46 @@ export interface paths {
         put?: never;
         /** Not now: these jobs come again then, and no attempt was used */
         post: operations["snoozeJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pools of workers: what runs, what is due, how many workers are wanted
+         * @description Workers of one pool offer the same kinds of jobs, or the same handlers of playbooks. What is due and nobody offers is a pool without workers. For whoever operates a workspace.
+         */
+        get: operations["listPools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pools/{pool}/demand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many workers a pool wants, for autoscalers as KEDA (metrics-api, valueLocation wanted_workers)
+         * @description The pool need not have a worker: name its kinds (`send_report,geocode`), behind another executor (`external_worker/send_report`), or its handlers (`handler:geocode`).
+         */
+        get: operations["getPoolDemand"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5259,6 +5319,11 @@ export interface components {
             name: string;
             title: string;
             ok: boolean;
+            /**
+             * @description a warning: everything goes on, slower
+             * @enum {unknown}
+             */
+            severity: "ok" | "warning" | "error";
             detail: string;
             /** @description what to do if it is not ok */
             remedy: string;
@@ -5315,6 +5380,8 @@ export interface components {
             at: string;
             /** @description through which group your review is asked */
             group_name: string | null;
+            /** @description nobody named you: the review policy asks for an approval by your group, or without group_name by your role; actor has submitted it */
+            by_policy: boolean;
             /** Format: uuid */
             comment_id: string | null;
             /** @description how the comment or the reason begins */
@@ -5600,6 +5667,16 @@ export interface components {
             row_types: string[];
             leaf: string;
         };
+        Leader: {
+            /** @description the work that one process of all does */
+            name: string;
+            host: string;
+            pid: number;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            leased_until: string;
+        };
         LedgerRow: {
             type_order: number;
             row_type: string;
@@ -5616,6 +5693,12 @@ export interface components {
             action: "insert" | "update" | "delete";
             undo_outcome: string | null;
             undo_reason: string | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            label: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the columns of the key that the file fills, in the order of the key */
+            row_key: components["schemas"]["PlanRowKey"][] | null;
         };
         LeftOut: {
             bytes: number;
@@ -5732,6 +5815,13 @@ export interface components {
             /** @enum {unknown} */
             action: "insert" | "update" | "delete";
             undo_outcome: string | null;
+            /** @description column → value; integers beyond 2^53 are strings */
+            label: {
+                [key: string]: unknown;
+            } | null;
+            /** @description the columns of the key that the file fills, in the order of the key */
+            row_key: components["schemas"]["PlanRowKey"][] | null;
+            fields: string[];
             /** @description what it wrote, old and new; of an update only the columns that it changed. null: deleted, as it cannot be undone any more */
             written: components["schemas"]["WrittenColumn"][] | null;
             uploaded_by: string;
@@ -5825,6 +5915,10 @@ export interface components {
             people: {
                 [key: string]: string;
             };
+            /** @description the titles of changes and the names of files that they are about, by their ids */
+            subjects: {
+                [key: string]: string;
+            };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
@@ -5896,6 +5990,9 @@ export interface components {
             playbooks: components["schemas"]["Playbook"][];
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListPoolsResponse: {
+            pools: components["schemas"]["Pool"][];
         };
         ListProcessesResponse: {
             processes: components["schemas"]["Process"][];
@@ -6021,10 +6118,6 @@ export interface components {
         };
         ListWebhookTargetsResponse: {
             targets: components["schemas"]["WebhookTarget"][];
-        };
-        ListWorkersResponse: {
-            workers: components["schemas"]["JobWorker"][];
-            engines: components["schemas"]["Engine"][];
         };
         ListedUnit: {
             unit_id: string;
@@ -6645,6 +6738,16 @@ export interface components {
             /** @description container in which people put it, and in which it stays; empty: in none */
             kept_in?: string;
         };
+        PlanCheck: {
+            /** Format: date-time */
+            checked_at: string | null;
+            /** @description rows that somebody changed since the plan was made; null, as checked_at: comparing took too long */
+            rows_differ: number | null;
+            /** @description conflict → rows; empty also where telling them apart took too long */
+            counts: {
+                [key: string]: number;
+            };
+        };
         PlanConflicts: {
             items: components["schemas"]["ConflictRow"][];
             /** @description rows in all; 0: planning again takes nothing back */
@@ -6852,6 +6955,22 @@ export interface components {
             /** @description false: the rows of its plan are no longer kept, so conditions on columns and amounts cannot hold */
             rows_known: boolean;
         };
+        Pool: {
+            /** @description its kinds (kind,kind), behind another executor (executor/kind), or handler:name,name */
+            pool: string;
+            executor: string | null;
+            kinds: string[] | null;
+            handlers: string[] | null;
+            /** @description that live now */
+            workers: number;
+            running: number;
+            /** @description counted up to 10,000 of a kind */
+            due: number;
+            /** @description how long a handler takes: of the last ten minutes; null: none ended */
+            mean_seconds: number | null;
+            /** @description (running + due × mean_seconds / 10) / concurrency, rounded up: what is due is begun within ten seconds */
+            wanted_workers: number;
+        };
         PreambleLine: {
             line: number;
             text: string;
@@ -7002,7 +7121,7 @@ export interface components {
             host: string;
             pid: number;
             version: string;
-            roles: ("server" | "worker" | "engine" | "dispatcher" | "search" | "maintenance")[];
+            roles: ("server" | "worker" | "engine" | "dispatcher" | "search" | "maintenance" | "gateway")[];
             /** Format: date-time */
             started_at: string;
             /** Format: date-time */
@@ -7223,6 +7342,28 @@ export interface components {
             /** @enum {unknown} */
             dates?: "dmy" | "mdy";
         };
+        RemoteWorker: {
+            session: string;
+            name: string;
+            host: string;
+            pid: number;
+            version: string;
+            /** @description the kinds of jobs and the handlers that it offers, by a short digest */
+            pool: string;
+            /** @description the process that hands calls to it */
+            gateway_process: string;
+            gateway_host: string | null;
+            /** @description calls at once */
+            concurrency: number;
+            /** @description calls that it runs now */
+            held: number;
+            /** Format: date-time */
+            oldest_call_at: string | null;
+            /** Format: date-time */
+            attached_at: string;
+            /** Format: date-time */
+            seen_at: string;
+        };
         RemovedPiece: {
             address: string;
             title: string;
@@ -7419,6 +7560,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description of its change; null: a dry run */
+            title: string | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
             /** @description whose values count where production had moved on, newest first, at most twenty */
@@ -8312,6 +8455,11 @@ export interface components {
             rejected_at: string | null;
             rejected_by: string | null;
             rejected_reason: string | null;
+            /**
+             * @description why nobody decides on it any more, although nobody rejected it
+             * @example a new plan replaced it
+             */
+            withdrawn: string | null;
             /** Format: date-time */
             consumed_at: string | null;
             /** Format: uuid */
@@ -8390,6 +8538,11 @@ export interface components {
             rejected_at: string | null;
             rejected_by: string | null;
             rejected_reason: string | null;
+            /**
+             * @description why nobody decides on it any more, although nobody rejected it
+             * @example a new plan replaced it
+             */
+            withdrawn: string | null;
             /** Format: date-time */
             consumed_at: string | null;
             /** Format: uuid */
@@ -9138,6 +9291,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description of its change; null: a dry run */
+            title: string | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
             /** @description whose values count where production had moved on, newest first, at most twenty */
@@ -9323,6 +9478,8 @@ export interface components {
             promotion_failure_count: number;
             /** @description number of its change: #128; null: a dry run */
             change: number | null;
+            /** @description of its change; null: a dry run */
+            title: string | null;
             /** @description checks over all lines and steps of the plan, with the time that each took in the database */
             steps: components["schemas"]["TimedStep"][];
             /** @description whose values count where production had moved on, newest first, at most twenty */
@@ -9533,6 +9690,13 @@ export interface components {
             registered_at: string;
             /** Format: date-time */
             changed_at: string;
+        };
+        WhoWorks: {
+            workers: components["schemas"]["JobWorker"][];
+            engines: components["schemas"]["Engine"][];
+            /** @description workers without a database, behind gateways */
+            remote_workers: components["schemas"]["RemoteWorker"][];
+            leaders: components["schemas"]["Leader"][];
         };
         WrittenColumn: {
             column: string;
@@ -12097,6 +12261,33 @@ export interface operations {
             409: components["responses"]["Problem"];
         };
     };
+    checkPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanCheck"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
     listPlanConflicts: {
         parameters: {
             query: {
@@ -13844,7 +14035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListWorkersResponse"];
+                    "application/json": components["schemas"]["WhoWorks"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -14092,6 +14283,61 @@ export interface operations {
             403: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
+        };
+    };
+    listPools: {
+        parameters: {
+            query?: {
+                /** @description calls at once of one worker; default: 10 jobs, 50 steps and items of playbooks */
+                concurrency?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPoolsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getPoolDemand: {
+        parameters: {
+            query?: {
+                /** @description calls at once of one worker; default: 10 jobs, 50 steps and items of playbooks */
+                concurrency?: number;
+            };
+            header?: never;
+            path: {
+                /** @example send_report */
+                pool: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
         };
     };
     listSchedules: {

@@ -47,6 +47,7 @@ export type Downstream = Answer<'readUploadDownstream'>
 
 /** Rows of production that changed after they were planned on. */
 export type StalePlan = Answer<'listStaleRows'>
+export type PlanCheck = Answer<'checkPlan'>
 export type PlanConflicts = Answer<'listPlanConflicts'>
 export type ConflictRow = PlanConflicts['items'][number]
 export type ConflictAnswer = 'keep_theirs' | 'use_mine'

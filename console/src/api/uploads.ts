@@ -18,6 +18,7 @@ import type {
   LedgerRow,
   MappingPreview,
   Page,
+  PlanCheck,
   PlanConflicts,
   PlanRow,
   PlanSince,
@@ -163,6 +164,8 @@ export interface UploadsApi {
   distribution(id: string, asked: { row_type: string; column: string }): Promise<Distribution>
   /** Rows that changed since the plan was made. */
   stalePlan(id: string, asked: StaleAsked): Promise<StalePlan>
+  /** Compares with production now, for at most 5 seconds. */
+  checkPlan(id: string): Promise<PlanCheck>
   /** What planning again would ask; nothing changes. */
   planConflicts(id: string, asked: Omit<StaleAsked, 'conflicts'>): Promise<PlanConflicts>
   /** What differs from a plan that somebody approved. */
@@ -241,6 +244,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
       }),
     planRows: (id, asked) => request(`/uploads/${id}/plan/rows?${query(asked)}`),
     distribution: (id, asked) => request(`/uploads/${id}/plan/distribution?${query(asked)}`),
+    checkPlan: (id) => request(`/uploads/${id}/plan/check`),
     stalePlan: (id, asked) => request(`/uploads/${id}/plan/stale?${query(asked)}`),
     planConflicts: (id, asked) => request(`/uploads/${id}/plan/conflicts?${query(asked)}`),
     planSince: (id, digest) => request(`/uploads/${id}/plan/since?${query({ digest })}`),

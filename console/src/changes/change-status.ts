@@ -2,14 +2,14 @@ import type { ChangeSummary } from '../api/changes.ts'
 import type { Tone } from '../parts/chip.tsx'
 
 export const CHANGE_STATES: Record<ChangeSummary['status'], { tone: Tone; word: string }> = {
-  draft: { tone: 'stale', word: 'Draft' },
-  open: { tone: 'held', word: 'Review required' },
-  changes_requested: { tone: 'bad', word: 'Changes requested' },
-  approved: { tone: 'ok', word: 'Approved' },
-  promoted: { tone: 'ok', word: 'Promoted' },
-  undone: { tone: 'stale', word: 'Undone' },
-  rejected: { tone: 'bad', word: 'Rejected' },
-  closed: { tone: 'stale', word: 'Closed' },
+  draft: { tone: 'stale', word: 'draft' },
+  open: { tone: 'held', word: 'awaiting review' },
+  changes_requested: { tone: 'bad', word: 'changes requested' },
+  approved: { tone: 'ok', word: 'approved' },
+  promoted: { tone: 'ok', word: 'promoted' },
+  undone: { tone: 'stale', word: 'undone' },
+  rejected: { tone: 'bad', word: 'rejected' },
+  closed: { tone: 'stale', word: 'closed' },
 }
 
 export const CHANGE_KINDS: Record<ChangeSummary['kind'], string> = {

@@ -56,7 +56,7 @@ export default function ChangesPage() {
           Object.keys(filters).length > 0 ? (
             <p className="empty">No change meets the filters.</p>
           ) : (
-            <EmptyState title="No change was proposed yet." command="npx stagedoor ingest FILE">
+            <EmptyState title="No change was proposed yet." command="npm run -s stagedoor -- ingest FILE">
               A file, a record that an agent stages or the cut of a document opens a change. A second person
               reviews it here; then it is promoted in one transaction.
             </EmptyState>

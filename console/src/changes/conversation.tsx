@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Change, ChangeEntry } from '../api/changes.ts'
+import { useReadWhenShown } from '../inbox/use-read-when-shown.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Approvers } from '../parts/approvers.tsx'
@@ -8,6 +9,7 @@ import { count, counted } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { CHANGE_STATES } from './change-status.ts'
 import { CommentForm, ThreadView, threadsOf } from './comments.tsx'
+import { timelineOf } from './timeline.ts'
 import { nameOf } from './use-change.ts'
 import './changes.css'
 
@@ -17,6 +19,7 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
   const key = ['changes', change.workspace_id, change.number] as const
   const comments = useLiveQuery([...key, 'comments'], (api) => api.changes.comments(name))
   const history = useLiveQuery([...key, 'history'], (api) => api.changes.history(name))
+  useReadWhenShown(change, comments.data?.comments)
   const again = () => {
     void comments.refresh()
     void history.refresh()
@@ -32,7 +35,11 @@ export function Conversation({ change, changed }: { change: Change; changed(): v
       key: thread.first.comment_id,
       content: <ThreadView change={change} thread={thread} changed={again} />,
     })),
-    ...entries.map((entry) => ({ at: entry.at, key: `h${entry.seq}`, content: <Entry entry={entry} /> })),
+    ...timelineOf(entries).map((line) => ({
+      at: line[0].at,
+      key: `h${line[0].seq}`,
+      content: <TimelineLine line={line} />,
+    })),
   ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
   const isCut = history.data?.next != null
   return (
@@ -85,7 +92,7 @@ const WORDS: Record<string, (detail: Record<string, unknown>) => ReactNode> = {
   ),
   asked_again: ({ since }) => (
     <>
-      asked for a review again
+      asked for the review again
       <SinceText since={since} />
     </>
   ),
@@ -144,21 +151,40 @@ export function sinceText(since: unknown): string {
 }
 
 function wordOf(status: unknown): string {
-  return (
-    (CHANGE_STATES as Record<string, { word: string }>)[String(status)]?.word.toLowerCase() ?? String(status)
-  )
+  return (CHANGE_STATES as Record<string, { word: string }>)[String(status)]?.word ?? String(status)
 }
 
-function Entry({ entry }: { entry: ChangeEntry }) {
+function TimelineLine({ line }: { line: readonly [ChangeEntry, ...ChangeEntry[]] }) {
+  const [{ actor, at, what, detail }] = line
   return (
     <p className="entry">
       <b>
-        <Person id={entry.actor} />
+        <Person id={actor} />
       </b>{' '}
-      {WORDS[entry.what]?.(entry.detail)}{' '}
+      {line.length === 1 ? WORDS[what]?.(detail) : <OneClick line={line} />}{' '}
       <span className="tiny">
-        <Ago at={entry.at} />
+        <Ago at={at} />
       </span>
     </p>
+  )
+}
+
+/** A plan, the draft that the change is again with it, and its submission. */
+function OneClick({ line }: { line: readonly ChangeEntry[] }) {
+  const planned = line.find(({ what }) => what === 'planned')
+  const asked = line.find(({ what }) => what === 'asked_again')
+  const isOpen = asked !== undefined || line.some(({ detail }) => detail.to === 'open')
+  return (
+    <>
+      {planned && WORDS.planned?.(planned.detail)}
+      {planned && (isOpen ? ' and ' : '; it is a draft again')}
+      {isOpen && 'submitted it for review'}
+      {asked && (
+        <>
+          {' again'}
+          <SinceText since={asked.detail.since} />
+        </>
+      )}
+    </>
   )
 }

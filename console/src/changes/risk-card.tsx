@@ -26,7 +26,9 @@ export function RiskCard({ upload, digest }: { upload: string; digest: string })
     },
   )
   const facts = data?.facts ?? []
-  const unusual = facts.filter(({ level }) => level !== 'ok')
+  // Of the first upload of a source every value is new: that says nothing.
+  const isFirst = data?.compared_uploads === 0
+  const unusual = facts.filter(({ level, fact }) => level !== 'ok' && !(isFirst && fact === 'new_values'))
   const usual = facts.filter(({ level }) => level === 'ok')
   const listed = unusual.length > 0 ? unusual : usual
   const shown = isWhole ? listed : listed.slice(0, MAX_SHOWN)

@@ -16,17 +16,35 @@ const EVENT_TEXTS: Readonly<Record<string, string>> = {
   ingestion_discarded: 'Upload discarded',
 }
 
-/** Other types in their own words; the technical name is in the title. */
-export function eventText({ event_type }: RecordedEvent): string {
-  const words = event_type.replace(/[._]+/g, ' ')
-  return EVENT_TEXTS[event_type] ?? words.charAt(0).toUpperCase() + words.slice(1)
+const CHANGE_TEXTS: Readonly<Record<string, string>> = {
+  opened: 'Change opened',
+  edited: 'Change edited',
+  commented: 'Comment written',
+  comment_edited: 'Comment edited',
+  comment_deleted: 'Comment deleted',
+  mentioned: 'Person mentioned',
+  review_requested: 'Review requested',
+  reviewed: 'Change reviewed',
+  review_dismissed: 'Review dismissed',
+  status_changed: 'Change has another status',
+  undo_requested: 'Undo requested',
+  undo_declined: 'Undo declined',
 }
 
-/** The file that the event is about, by name and linked to its page; other subjects by their short id. */
+/** Other types in their own words; the technical name is in the title. */
+export function eventText({ event_domain, event_type }: RecordedEvent): string {
+  const words = event_type.replace(/[._]+/g, ' ')
+  const known = event_domain === 'change' ? CHANGE_TEXTS[event_type] : EVENT_TEXTS[event_type]
+  return known ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** The change or the file that the event is about, by name and linked to its page; other subjects by their short id. */
 export function EventSubject({ event }: { event: RecordedEvent }) {
   const names = useNames()
   const id = event.event_subject_ref
   if (!id) return null
+  if (event.event_domain === 'change' && typeof event.payload.number === 'number')
+    return <ChangeName id={id} number={event.payload.number} workspace={event.workspace_id} />
   const name = event.event_type.startsWith('ingestion_') ? names[id] : undefined
   if (event.event_type === 'gate_changed') return <span title={id}>{gateLabel(id)}</span>
   const execution = /^execution:(\d+)$/.exec(id)?.[1]
@@ -45,20 +63,38 @@ export function EventSubject({ event }: { event: RecordedEvent }) {
   )
 }
 
-/** Up to three plain fields of the payload, without the subject. */
+interface ChangeNameProps {
+  readonly id: string
+  readonly number: number
+  readonly workspace: string | null
+}
+
+function ChangeName({ id, number, workspace }: ChangeNameProps) {
+  const name = useNames()[id]
+  const address = `/changes/${number}${workspace === null ? '' : `?workspace=${workspace}`}`
+  return (
+    <a href={address} title={id}>
+      {name} #{number}
+    </a>
+  )
+}
+
+/** Fields that say what the subject says already, or that only a program reads. */
+const TECHNICAL = new Set(['number', 'kind'])
+
+/** Up to three plain fields of the payload that people can read: no ids, no digests. The page of the event has all of them. */
 export function fieldsOf(event: RecordedEvent): string {
   return Object.entries(event.payload)
     .filter(
-      ([, value]) =>
-        ['string', 'number', 'boolean'].includes(typeof value) && value !== event.event_subject_ref,
+      ([name, value]) =>
+        ['string', 'number', 'boolean'].includes(typeof value) &&
+        !TECHNICAL.has(name) &&
+        !isReference(String(value)),
     )
     .slice(0, 3)
-    .map(([name, value]) => `${name} ${shortValue(value)}`)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
     .join(', ')
 }
 
-/** Ids and digests in their short form: whole ones squeeze everything else out of the table. */
-function shortValue(value: unknown): string {
-  const text = String(value)
-  return /^[0-9a-f]{40,}$/.test(text) ? `${text.slice(0, 8)}…` : shortId(text)
-}
+/** An id or a digest. */
+const isReference = (text: string) => shortId(text) !== text || /^[0-9a-f]{32,}$/.test(text)

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Trace } from '../api/types.ts'
+import { kindName } from '../jobs/kind-name.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { eventText } from './event-text.tsx'
@@ -104,7 +105,7 @@ function treeOf({ events, jobs, executions, undelivered }: Trace): Node[] {
       <>
         <span className="trace-kind">job</span>
         <a href={`/jobs/${job.job_id}`}>
-          <b>{job.job_kind}</b>
+          <b>{kindName(job.job_kind)}</b>
         </a>
         <Chip tone={JOBS[job.status] ?? 'stale'}>{job.status}</Chip>
         {job.last_error !== null && job.status !== 'completed' && (

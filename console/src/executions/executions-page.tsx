@@ -80,7 +80,7 @@ export default function ExecutionsPage() {
         keyOf={({ execution_id }) => execution_id}
         empty={
           filtered === undefined ? (
-            <EmptyState title="No playbook has run yet." command="stagedoor run playbook.yaml">
+            <EmptyState title="No playbook has run yet." command="npm run -s stagedoor -- run playbook.yaml">
               An execution is one run of a playbook. Start one here, by an event, by a schedule or on the
               command line.
             </EmptyState>

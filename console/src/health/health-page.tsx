@@ -3,6 +3,7 @@ import type { Workers } from '../api/jobs.ts'
 import type { Issue, Process } from '../api/system.ts'
 import type { Gate } from '../api/types.ts'
 import { PageHead } from '../frame/page-head.tsx'
+import { kindName } from '../jobs/kind-name.ts'
 import { useLivePages, useLiveQuery } from '../live/live.tsx'
 import { ActionDialog } from '../parts/action-dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
@@ -70,9 +71,9 @@ function Checks() {
     >
       <FailureNote failure={health.failure} />
       <ul className="health-lines">
-        {[...bad, ...checks.filter(({ ok }) => ok)].map(({ name, title, ok, detail, remedy }) => (
+        {[...bad, ...checks.filter(({ ok }) => ok)].map(({ name, title, ok, severity, detail, remedy }) => (
           <li key={name}>
-            <Chip tone={ok ? 'ok' : 'bad'}>{ok ? 'in order' : 'wrong'}</Chip>
+            <Chip tone={CHECK_STATES[severity].tone}>{CHECK_STATES[severity].text}</Chip>
             <span>
               <b>{title}</b> <span className="muted">{detail}</span>
               {!ok && (
@@ -90,6 +91,12 @@ function Checks() {
       </div>
     </Card>
   )
+}
+
+const CHECK_STATES: Record<'ok' | 'warning' | 'error', { tone: Tone; text: string }> = {
+  ok: { tone: 'ok', text: 'in order' },
+  warning: { tone: 'held', text: 'warning' },
+  error: { tone: 'bad', text: 'wrong' },
 }
 
 const SEVERITIES: Record<Issue['severity'], Tone> = {
@@ -321,12 +328,28 @@ function WhoWorks() {
           keyOf={({ worker_id }) => worker_id}
         />
       )}
+      {workers.data && workers.data.remote_workers.length > 0 && (
+        <ListTable
+          label="Workers behind gateways"
+          columns={REMOTE_COLUMNS}
+          rows={workers.data.remote_workers}
+          keyOf={({ gateway_process, session }) => `${gateway_process} ${session}`}
+        />
+      )}
       {workers.data && workers.data.engines.length > 0 && (
         <ListTable
           label="Engines of executions"
           columns={ENGINE_COLUMNS}
           rows={workers.data.engines}
           keyOf={({ engine_id }) => engine_id}
+        />
+      )}
+      {workers.data && workers.data.leaders.length > 0 && (
+        <ListTable
+          label="Leaders"
+          columns={LEADER_COLUMNS}
+          rows={workers.data.leaders}
+          keyOf={({ name }) => name}
         />
       )}
     </Card>
@@ -361,7 +384,7 @@ const WORKER_COLUMNS: readonly Column<Workers['workers'][number]>[] = [
         <>
           {running.slice(0, 3).map(({ job_id, job_kind }) => (
             <div key={job_id}>
-              <a href={`/jobs/${job_id}`}>{job_kind}</a>
+              <a href={`/jobs/${job_id}`}>{kindName(job_kind)}</a>
             </div>
           ))}
           {running_count > 3 && <span className="tiny">and {count(running_count - 3)} more</span>}
@@ -371,6 +394,69 @@ const WORKER_COLUMNS: readonly Column<Workers['workers'][number]>[] = [
   { title: 'Heartbeat', tight: true, wideOnly: true, cell: ({ heartbeat_at }) => <Ago at={heartbeat_at} /> },
   { title: 'Since', tight: true, wideOnly: true, cell: ({ started_at }) => <Ago at={started_at} /> },
 ]
+
+const REMOTE_COLUMNS: readonly Column<Workers['remote_workers'][number]>[] = [
+  {
+    title: 'Worker behind a gateway',
+    cell: ({ name, host, pid, pool, gateway_host, gateway_process }) => (
+      <>
+        <b>{name}</b>{' '}
+        <span className="tiny">
+          {host}, process {pid}
+        </span>
+        <div className="tiny">
+          pool {pool} · gateway {gateway_host ?? shortId(gateway_process)}
+        </div>
+      </>
+    ),
+  },
+  { title: 'Version', tight: true, wideOnly: true, cell: ({ version }) => version },
+  {
+    title: 'Holds',
+    cell: ({ held, concurrency, oldest_call_at }) => (
+      <>
+        {count(held)} of {count(concurrency)}
+        {oldest_call_at && (
+          <div className="tiny">
+            the oldest <Ago at={oldest_call_at} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  { title: 'Heartbeat', tight: true, wideOnly: true, cell: ({ seen_at }) => <Ago at={seen_at} /> },
+  { title: 'Since', tight: true, wideOnly: true, cell: ({ attached_at }) => <Ago at={attached_at} /> },
+]
+
+const LEADER_COLUMNS: readonly Column<Workers['leaders'][number]>[] = [
+  {
+    title: 'Work that one process does',
+    cell: ({ name }) => (
+      <>
+        <b>{name}</b>
+        {LEADS[name] && <div className="tiny">{LEADS[name]}</div>}
+      </>
+    ),
+  },
+  {
+    title: 'Leader',
+    cell: ({ host, pid }) => (
+      <>
+        {host} <span className="tiny">process {pid}</span>
+      </>
+    ),
+  },
+  { title: 'Since', tight: true, wideOnly: true, cell: ({ since }) => <Ago at={since} /> },
+]
+
+const LEADS: Readonly<Record<string, string>> = {
+  'jobs.reap': 'takes jobs back from dead workers',
+  'jobs.schedules': 'fires schedules',
+  executions: 'ends waits, takes over from dead engines',
+  events: 'turns events into jobs',
+  maintenance: 'cleans up and creates partitions',
+  wakeups: 'forwards notifications of the database to NATS',
+}
 
 const ENGINE_COLUMNS: readonly Column<Workers['engines'][number]>[] = [
   {

@@ -12,7 +12,7 @@ const MATTERS: Record<InboxMatter['matter'], { tone: Tone; word: string; text: s
   review_requested: { tone: 'held', word: 'review', text: 'asks for your review' },
   changes_requested: { tone: 'bad', word: 'rework', text: 'requested changes' },
   undo_requested: { tone: 'bad', word: 'undo', text: 'asks for an undo' },
-  plan_outdated: { tone: 'stale', word: 'plan again', text: 'could not promote it: the plan is out of date' },
+  plan_outdated: { tone: 'stale', word: 'plan again', text: 'made the plan outdated, or found it to be' },
   mentioned: { tone: 'work', word: 'mention', text: 'mentioned you' },
   replied: { tone: 'work', word: 'reply', text: 'wrote' },
   approved: { tone: 'ok', word: 'approved', text: 'approved it' },
@@ -45,8 +45,7 @@ export function InboxLines({ matters, changed }: Props) {
                 <b>{one.title}</b> #{one.number}
               </a>
               <span className="muted">
-                <Person id={one.actor} /> {MATTERS[one.matter].text}
-                {one.group_name !== null && ` as a member of ${one.group_name}`}
+                <Person id={one.actor} /> {askedText(one)}
                 {one.many > 1 && `, ${counted(one.many, 'time')}`}
                 {one.excerpt !== null && one.excerpt !== '' && `: ${one.excerpt}`}
               </span>
@@ -73,6 +72,11 @@ export function InboxLines({ matters, changed }: Props) {
       </ul>
     </>
   )
+}
+
+function askedText({ matter, by_policy, group_name }: InboxMatter): string {
+  if (by_policy) return `submitted it; the review policy asks for an approval by ${group_name ?? 'your role'}`
+  return `${MATTERS[matter].text}${group_name === null ? '' : ` as a member of ${group_name}`}`
 }
 
 /** Opens the very change, and the very comment where it is about one. */

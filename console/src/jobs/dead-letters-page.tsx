@@ -14,6 +14,7 @@ import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { useWorkspace, WorkspaceChoice } from '../session/use-workspace.tsx'
 import { JobLinks } from './job-links.tsx'
+import { kindName } from './kind-name.ts'
 import './jobs.css'
 
 const PAGE = 50
@@ -119,7 +120,7 @@ function groupColumns({
       title: 'Error',
       cell: ({ error, job_kind, replayed }) => (
         <>
-          <b>{job_kind}</b>
+          <b>{kindName(job_kind)}</b>
           <div>{error}</div>
           {replayed > 0 && <div className="tiny">{counted(replayed, 'job')} failed again after a replay</div>}
         </>

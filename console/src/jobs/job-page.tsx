@@ -17,6 +17,7 @@ import { shortId } from '../people.ts'
 import { mayAnywhere } from '../session/rights.ts'
 import { useSession } from '../session/session.tsx'
 import { inOwnZone, JobChip, took } from './job-text.tsx'
+import { kindName } from './kind-name.ts'
 import './jobs.css'
 
 export default function JobPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
@@ -41,7 +42,7 @@ export default function JobPage({ params }: { readonly params: Readonly<Record<s
   const most = kinds.data?.kinds.find(({ job_kind }) => job_kind === job.data?.job_kind)?.max_attempts
   return (
     <Detail
-      title={job.data.job_kind}
+      title={kindName(job.data.job_kind)}
       back={['Jobs', '/jobs']}
       chips={<JobChip status={job.data.status} />}
       actions={<JobActions job={job.data} refresh={job.refresh} />}

@@ -1,7 +1,9 @@
 import type { Job } from '../api/types.ts'
 import { Ago } from '../parts/ago.tsx'
+import { Breakable } from '../parts/breakable.tsx'
 import { Chip, type Tone } from '../parts/chip.tsx'
 import { counted, duration } from '../parts/format.ts'
+import { kindName } from './kind-name.ts'
 
 const TONES: Record<Job['status'], Tone> = {
   waiting: 'stale',
@@ -13,6 +15,16 @@ const TONES: Record<Job['status'], Tone> = {
 
 export function JobChip({ status }: { status: Job['status'] }) {
   return <Chip tone={TONES[status]}>{status === 'dead' ? 'dead letter' : status}</Chip>
+}
+
+export function KindName({ kind }: { kind: string }) {
+  const name = kindName(kind)
+  if (name === kind) return <Breakable name={kind} />
+  return (
+    <span title={kind}>
+      <Breakable name={name} />
+    </span>
+  )
 }
 
 export const STATUS_OPTIONS = [

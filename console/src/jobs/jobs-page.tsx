@@ -1,19 +1,24 @@
 import { useMemo, useRef } from 'react'
-import type { JobStatistics } from '../api/jobs.ts'
+import type { JobStatistics, Pool } from '../api/jobs.ts'
 import type { Job } from '../api/types.ts'
 import { PageHead } from '../frame/page-head.tsx'
 import { type LiveQuery, useLivePages, useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
-import { Breakable } from '../parts/breakable.tsx'
+import { Card } from '../parts/card.tsx'
+import { Chip } from '../parts/chip.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { type Column, Filters, PagedList, useFilters } from '../parts/list.tsx'
+import { count, duration } from '../parts/format.ts'
+import { type Column, Filters, ListTable, PagedList, useFilters } from '../parts/list.tsx'
 import { shortId } from '../people.ts'
 import { useParameter } from '../route.ts'
+import { mayAnywhere } from '../session/rights.ts'
+import { useSession } from '../session/session.tsx'
 import { JobLinks } from './job-links.tsx'
 import { JobPlots } from './job-plots.tsx'
-import { JobChip, JobRemark, STATUS_OPTIONS } from './job-text.tsx'
+import { JobChip, JobRemark, KindName, STATUS_OPTIONS } from './job-text.tsx'
+import { kindName } from './kind-name.ts'
 import { type KindRow, KindsTable } from './kinds-table.tsx'
 import './jobs.css'
 
@@ -25,6 +30,7 @@ const WINDOWS = [
 ] as const
 
 export default function JobsPage() {
+  const { me } = useSession()
   const [asked, choose] = useParameter('window')
   const window = WINDOWS.some(([id]) => id === asked) ? asked! : '1h'
   const { kind, status } = useFilters(['kind', 'status'])
@@ -41,7 +47,7 @@ export default function JobsPage() {
       settings: settings.get(counts.job_kind),
     }))
   }, [statistics.data, kinds.data])
-  const names = (kinds.data?.kinds ?? []).map(({ job_kind }) => [job_kind, job_kind] as const)
+  const names = (kinds.data?.kinds ?? []).map(({ job_kind }) => [job_kind, kindName(job_kind)] as const)
   return (
     <>
       <PageHead title="Jobs" />
@@ -77,6 +83,7 @@ export default function JobsPage() {
             </EmptyState>
           )}
         </section>
+        {mayAnywhere(me, 'operate') && <Pools />}
         <PagedList
           label="Jobs"
           pages={jobs}
@@ -100,6 +107,75 @@ export default function JobsPage() {
     </>
   )
 }
+
+function Pools() {
+  const pools = useLiveQuery(['jobs', 'pools'], (api) => api.queue.pools())
+  const rows = pools.data?.pools ?? []
+  return (
+    <Card
+      id="pools"
+      title="Workers"
+      aside={
+        <a className="tiny" href="/health#workers">
+          who works, and who leads what
+        </a>
+      }
+    >
+      <FailureNote failure={pools.failure} />
+      {pools.data && rows.length === 0 && (
+        <EmptyState title="No worker lives." command="npm run -s stagedoor -- worker --handlers ./jobs.ts">
+          Jobs wait until one runs. `npm start` brings one for the built-in kinds, and this one for yours:
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <ListTable label="Workers wanted" columns={POOL_COLUMNS} rows={rows} keyOf={({ pool }) => pool} />
+      )}
+    </Card>
+  )
+}
+
+const SHOWN_NAMES = 6
+
+const POOL_COLUMNS: readonly Column<Pool>[] = [
+  {
+    title: 'Workers of',
+    cell: ({ executor, kinds, handlers }) => {
+      const names = kinds ?? handlers ?? []
+      return (
+        <>
+          {executor !== null && executor !== 'PG_worker' && <b>{executor} </b>}
+          {handlers && <b>handlers </b>}
+          {names.slice(0, SHOWN_NAMES).join(', ')}
+          {names.length > SHOWN_NAMES && (
+            <span className="tiny"> and {count(names.length - SHOWN_NAMES)} more</span>
+          )}
+        </>
+      )
+    },
+  },
+  { title: 'Running', figures: true, tight: true, cell: ({ running }) => count(running) },
+  { title: 'Due', figures: true, tight: true, cell: ({ due }) => `${count(due)}${due >= 10_000 ? '+' : ''}` },
+  {
+    title: 'A handler takes',
+    figures: true,
+    tight: true,
+    wideOnly: true,
+    cell: ({ mean_seconds }) =>
+      mean_seconds === null ? (
+        <span className="tiny">not known</span>
+      ) : (
+        duration(Math.round(mean_seconds * 1000))
+      ),
+  },
+  { title: 'Workers', figures: true, tight: true, cell: ({ workers }) => count(workers) },
+  {
+    title: 'Wanted',
+    figures: true,
+    tight: true,
+    cell: ({ workers, wanted_workers }) =>
+      wanted_workers > workers ? <Chip tone="held">{count(wanted_workers)}</Chip> : count(wanted_workers),
+  },
+]
 
 /** A long window costs the database more, and changes less: it is not read again with every job that ends. */
 const MIN_PAUSE_MS: Record<string, number> = { '24h': 15_000, '7d': 60_000 }
@@ -127,7 +203,7 @@ const COLUMNS: readonly Column<Job>[] = [
     ),
   },
   { title: 'Status', tight: true, cell: ({ status }) => <JobChip status={status} /> },
-  { title: 'Kind', cell: ({ job_kind }) => <Breakable name={job_kind} /> },
+  { title: 'Kind', cell: ({ job_kind }) => <KindName kind={job_kind} /> },
   { title: 'What is known', wideOnly: true, cell: (job) => <JobRemark job={job} /> },
   { title: 'Enqueued', tight: true, cell: ({ enqueued_at }) => <Ago at={enqueued_at} /> },
 ]

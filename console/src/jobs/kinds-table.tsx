@@ -1,14 +1,15 @@
 import { useState } from 'react'
 import type { JobKind, KindCounts } from '../api/jobs.ts'
 import { ActionDialog } from '../parts/action-dialog.tsx'
-import { Breakable } from '../parts/breakable.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { count, counted, duration } from '../parts/format.ts'
 import { type Column, ListTable } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
 import { mayEverywhere } from '../session/rights.ts'
 import { useSession } from '../session/session.tsx'
+import { KindName } from './job-text.tsx'
 import { KindLimits, limitsText } from './kind-limits.tsx'
+import { kindName } from './kind-name.ts'
 
 export type KindRow = KindCounts & { readonly settings: JobKind | undefined }
 
@@ -43,7 +44,7 @@ function columnsOf(ask: (asked: Asked) => void): Column<KindRow>[] {
       cell: ({ job_kind, settings }) => (
         <>
           <a href={`/jobs?kind=${encodeURIComponent(job_kind)}`}>
-            <Breakable name={job_kind} />
+            <KindName kind={job_kind} />
           </a>{' '}
           {settings?.paused_at && (
             <>
@@ -122,7 +123,7 @@ function SwitchDialog({
   const pauses = what === 'pause'
   return (
     <ActionDialog
-      title={`${pauses ? 'Pause' : 'Resume'} ${job_kind}`}
+      title={`${pauses ? 'Pause' : 'Resume'} ${kindName(job_kind)}`}
       verb={pauses ? 'Pause' : 'Resume'}
       close={close}
       act={async () => {

@@ -10,6 +10,7 @@ import { Chip } from '../parts/chip.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { type Column, Filters, ListTable, useFilters } from '../parts/list.tsx'
+import { RowButtons } from '../parts/row-buttons.tsx'
 import { mayEverywhere } from '../session/rights.ts'
 import { useSession } from '../session/session.tsx'
 import { JobLinks } from './job-links.tsx'
@@ -150,26 +151,16 @@ function columnsOf(may: boolean, ask: (asked: Asked) => void): Column<Schedule>[
       title: 'Change',
       figures: true,
       cell: (schedule) => (
-        <span className="row-buttons">
-          {(
-            [
-              [schedule.enabled ? 'Pause' : 'Resume', 'switch'],
-              ['Edit', 'edit'],
-              ['Delete', 'delete'],
-            ] as const
-          ).map(([word, what]) => (
-            <button
-              key={what}
-              type="button"
-              className="button is-small"
-              disabled={!may}
-              onClick={() => ask({ what, schedule })}
-            >
-              {word}
-              <span className="unseen"> {schedule.schedule}</span>
-            </button>
-          ))}
-        </span>
+        <RowButtons
+          of={schedule.schedule}
+          buttons={[
+            [schedule.enabled ? 'Pause' : 'Resume', 'switch'],
+            ['Edit', 'edit'],
+            ['Delete', 'delete'],
+          ]}
+          disabled={!may}
+          ask={(what) => ask({ what, schedule })}
+        />
       ),
     },
   ]

@@ -40,7 +40,7 @@ export function NeedsCard({
   const records = (pendingWork.data?.records ?? []).filter(
     ({ owner_actor, four_eyes }) => !(four_eyes && owner_actor === me.actor),
   )
-  const ownInReview = pendingWork.data === undefined ? 0 : inReviewOf(pendingWork.data, me.actor)
+  const ownInReview = pendingWork.data === undefined ? 0 : inReviewOf(pendingWork.data, me.actor, asked)
   const lines = [
     ...needs.map((need) => <Line key={need.upload.upload_id} {...need} />),
     ...records.map((record) => <RecordLine key={record.staging_record_id} record={record} />),
@@ -99,6 +99,7 @@ export function NeedsCard({
 }
 
 function Line({ upload, tone, action, about }: Need) {
+  const title = upload.title ?? upload.file_name
   return (
     <li>
       <span className="line-state">
@@ -106,9 +107,13 @@ function Line({ upload, tone, action, about }: Need) {
       </span>
       <span className="line-text">
         <a href={`/uploads/${upload.upload_id}`}>
-          <b>{upload.file_name}</b>
+          <b>{title}</b>
+          {upload.change !== null && <span className="muted"> #{upload.change}</span>}
         </a>
-        <span className="muted">{about}</span>
+        <span className="muted">
+          {title !== upload.file_name && `${upload.file_name} · `}
+          {about}
+        </span>
       </span>
       <span className="line-when">
         <Ago at={sinceOf(upload)} /> · <Person id={upload.uploaded_by} />
@@ -222,9 +227,15 @@ function isOwnInReview({ status, review_status, uploaded_by, outdated }: Upload,
   return status === 'planned' && review_status === 'pending' && uploaded_by === me && outdated !== 'outdated'
 }
 
-function inReviewOf({ waiting, records }: PendingWork, me: string): number {
+/** Without those that are asked of this person, such as one with requested changes: they wait for nobody else. */
+function inReviewOf(
+  { waiting, records }: PendingWork,
+  me: string,
+  asked: ReadonlySet<number | null>,
+): number {
   const own = records.filter(({ four_eyes, owner_actor }) => four_eyes && owner_actor === me)
-  return waiting.filter((upload) => isOwnInReview(upload, me)).length + own.length
+  const uploads = waiting.filter((upload) => isOwnInReview(upload, me) && !asked.has(upload.change))
+  return uploads.length + own.length
 }
 
 function needOf(upload: Upload): Need | undefined {

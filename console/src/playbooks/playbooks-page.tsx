@@ -42,7 +42,7 @@ export default function PlaybooksPage() {
         empty={
           <EmptyState
             title="There is no playbook that you may see."
-            command="stagedoor playbook register playbook.yaml --open-to-members"
+            command="npm run -s stagedoor -- playbook register playbook.yaml --open-to-members"
           >
             A playbook is a text with steps: SQL, HTTP, handlers of your own, loops and waits. Members see
             those that are registered as open to them.
@@ -57,18 +57,24 @@ export default function PlaybooksPage() {
 const COLUMNS: readonly Column<Listed>[] = [
   {
     title: 'Playbook',
-    cell: ({ name, description }) => (
+    cell: (playbook) => (
       <>
-        <a href={`/playbooks/${name}`}>
-          <b>{name}</b>
+        <a href={`/playbooks/${playbook.name}`}>
+          <b>{playbook.name}</b>
         </a>
-        {description !== null && <span className="playbook-about muted">{description}</span>}
+        {playbook.description !== null && (
+          <span className="playbook-about muted">{playbook.description}</span>
+        )}
+        <div className="is-narrow-only">
+          <StartableChip playbook={playbook} />
+        </div>
       </>
     ),
   },
   {
     title: 'Can be started',
     tight: true,
+    wideOnly: true,
     cell: (playbook) => <StartableChip playbook={playbook} />,
   },
   { title: 'Version', figures: true, tight: true, wideOnly: true, cell: ({ version }) => version },

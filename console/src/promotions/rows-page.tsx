@@ -3,14 +3,14 @@ import { PageHead } from '../frame/page-head.tsx'
 import { useLiveQuery } from '../live/live.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { useWorkspace, WorkspaceChoice } from '../parts/use-workspace.tsx'
 import { go, useParameters } from '../route.ts'
+import { useWorkspace, WorkspaceChoice } from '../session/use-workspace.tsx'
 import { type NamedRow, RowOrigin, rowAddress } from '../upload/row-origin.tsx'
 import { ProductionLinks } from './production-links.tsx'
 
 /** Every promotion that wrote a row of production. The address holds the table and the key: it can be kept and sent. */
 export default function RowsPage() {
-  const { id: workspace = '' } = useWorkspace()
+  const { id: workspace } = useWorkspace()
   const [parameters] = useParameters()
   const datasets = useLiveQuery(
     ['settings', 'datasets', workspace],

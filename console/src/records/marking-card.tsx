@@ -16,8 +16,11 @@ export const PREVIEWS: Record<Piece['preview']['what'], { tone: Tone; word: stri
   unchanged: { tone: 'stale', word: 'unchanged' },
 }
 
-/** What a cut would make of the document, piece by piece: the text before and after. */
-export function MarkingCard({ id }: { id: string }) {
+/**
+ * What a cut would make of the document, piece by piece: the text before and after. Of a cut that was decided, its pieces alone: what it
+ * would change in the units of today is not what it changed then.
+ */
+export function MarkingCard({ id, isDecided }: { id: string; isDecided: boolean }) {
   const { api } = useSession()
   const [marking, setMarking] = useState<Marking>()
   const [failure, setFailure] = useState<Failure>()
@@ -34,10 +37,13 @@ export function MarkingCard({ id }: { id: string }) {
   return (
     <section className="card" aria-labelledby="marking-title">
       <header className="card-head">
-        <h2 id="marking-title">Preview of the cut</h2>
+        <h2 id="marking-title">{isDecided ? 'Pieces of the cut' : 'Preview of the cut'}</h2>
         {marking && (
           <span className="tiny">
-            {summaryOf(marking)} ·{' '}
+            {isDecided
+              ? `${marking.document.source_ref} · ${counted(marking.pieces.length, 'piece')}`
+              : summaryOf(marking)}{' '}
+            ·{' '}
             <a className="link" href={`/marks/${id}`}>
               beside the text of the document
             </a>
@@ -46,7 +52,7 @@ export function MarkingCard({ id }: { id: string }) {
       </header>
       <RefusalNote failure={failure} />
       {marking === undefined && failure === undefined && <p className="empty">Loading…</p>}
-      {marking?.left_out && (
+      {!isDecided && marking?.left_out && (
         <p className="note is-held">
           <b>{bytes(marking.left_out.bytes)} of the document are not part of any piece</b> and will not be in
           any unit:{' '}
@@ -60,9 +66,9 @@ export function MarkingCard({ id }: { id: string }) {
         </p>
       )}
       {marking?.pieces.map((piece) => (
-        <PieceView key={piece.address} piece={piece} />
+        <PieceView key={piece.address} piece={piece} isDecided={isDecided} />
       ))}
-      {marking?.removed.map((removed) => (
+      {(isDecided ? [] : (marking?.removed ?? [])).map((removed) => (
         <div key={removed.address} className="part">
           <div className="part-head">
             <Chip tone="held">removed</Chip>
@@ -81,17 +87,17 @@ export function MarkingCard({ id }: { id: string }) {
   )
 }
 
-function PieceView({ piece }: { piece: Piece }) {
+function PieceView({ piece, isDecided }: { piece: Piece; isDecided: boolean }) {
   const { tone, word } = PREVIEWS[piece.preview.what]
-  const changed = piece.before !== null && piece.before !== piece.text
+  const changed = !isDecided && piece.before !== null && piece.before !== piece.text
   return (
-    <details className="part" open={piece.preview.what !== 'unchanged'}>
+    <details className="part" open={!isDecided && piece.preview.what !== 'unchanged'}>
       <summary className="part-head">
-        <Chip tone={tone}>{word}</Chip>
+        {!isDecided && <Chip tone={tone}>{word}</Chip>}
         <b>{piece.title}</b>
-        <code>{piece.preview.unit ?? piece.address}</code>
+        <code>{isDecided ? piece.address : (piece.preview.unit ?? piece.address)}</code>
       </summary>
-      {piece.preview.replaced_version !== undefined && (
+      {!isDecided && piece.preview.replaced_version !== undefined && (
         <p className="note is-held">
           This text replaces version {piece.preview.replaced_version}, which a person wrote after the last
           cut.

@@ -55,7 +55,7 @@ export function RecordDecision({ record, take }: Props) {
           Waiting for a reviewer. You staged this record, so another person must decide.
         </p>
       )}
-      {record.rejected_reason !== null && (
+      {record.withdrawn === null && record.rejected_reason !== null && (
         <p className="aside-note is-bad">Rejected: “{record.rejected_reason}”</p>
       )}
       {record.approved_by !== null && (
@@ -63,7 +63,7 @@ export function RecordDecision({ record, take }: Props) {
           Approved by <Approvers approvers={record.approvers} />
         </p>
       )}
-      {record.rejected_by !== null && (
+      {record.withdrawn === null && record.rejected_by !== null && (
         <p className="tiny">
           Rejected by <Person id={record.rejected_by} />
         </p>
@@ -144,6 +144,7 @@ export function RecordDecision({ record, take }: Props) {
 }
 
 function statusTextOf(record: StagingRecord): string {
+  if (record.withdrawn !== null) return `Withdrawn: ${record.withdrawn}. It cannot be used.`
   switch (record.lifecycle_status) {
     case 'pending':
       return record.staging_kind === 'mark_manifest'

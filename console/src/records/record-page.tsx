@@ -15,7 +15,7 @@ import { useSession } from '../session/session.tsx'
 import { MarkingCard } from './marking-card.tsx'
 import { PartsCard } from './parts-card.tsx'
 import { RecordDecision } from './record-decision.tsx'
-import { kindOf, recordState, sourceOf } from './record-text.ts'
+import { isDecided, kindOf, recordState, sourceOf } from './record-text.ts'
 import { useRecord } from './use-record.ts'
 import '../upload/upload.css'
 import './records.css'
@@ -67,7 +67,7 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
         <div className="stack">
           <FailureNote failure={failure} />
           {record.staging_kind === 'mark_manifest' && record.payload_type === 'manifest_json' && (
-            <MarkingCard id={record.staging_record_id} />
+            <MarkingCard id={record.staging_record_id} isDecided={isDecided(record)} />
           )}
           <PartsCard record={record} />
           {change.data && (
@@ -111,6 +111,11 @@ const WORDS: Record<string, string> = {
   record_cleaned: 'Deleted',
 }
 
+/** A record ends as rejected, too, where nobody decided against it. */
+function wordOf({ event_type }: RecordedEvent, { withdrawn }: StagingRecord): string | undefined {
+  return WORDS[event_type === 'record_rejected' && withdrawn !== null ? 'record_withdrawn' : event_type]
+}
+
 /** What happened to the record, and what was recorded with it. */
 function History({ record }: { record: StagingRecord }) {
   const { api } = useSession()
@@ -141,7 +146,7 @@ function History({ record }: { record: StagingRecord }) {
               <Ago at={event.created_at} />
             </span>
             <span>
-              <b>{WORDS[event.event_type] ?? event.event_type.replaceAll('_', ' ')}</b> by{' '}
+              <b>{wordOf(event, record) ?? event.event_type.replaceAll('_', ' ')}</b> by{' '}
               <Person id={event.actor} />
             </span>
           </li>

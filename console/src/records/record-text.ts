@@ -22,7 +22,7 @@ const SOURCES: Record<string, string> = {
 }
 
 export const STATES: Record<StagingSummary['lifecycle_status'], { tone: Tone; word: string }> = {
-  pending: { tone: 'held', word: 'Awaiting review' },
+  pending: { tone: 'held', word: 'awaiting review' },
   approved: { tone: 'ok', word: 'approved' },
   rejected: { tone: 'bad', word: 'rejected' },
   consumed: { tone: 'ok', word: 'used' },
@@ -38,8 +38,20 @@ export function sourceOf({ source_kind }: Pick<StagingSummary, 'source_kind'>): 
   return SOURCES[source_kind] ?? source_kind
 }
 
-export function recordState(record: Pick<StagingSummary, 'lifecycle_status'>) {
-  return STATES[record.lifecycle_status]
+/** It was used, rejected or has expired: nothing can come of it any more. */
+export function isDecided({ lifecycle_status }: { readonly lifecycle_status: string }): boolean {
+  return lifecycle_status !== 'pending' && lifecycle_status !== 'approved'
+}
+
+/** Nobody rejected what was withdrawn, and nothing can come of its approval. */
+export function recordState({
+  lifecycle_status,
+  withdrawn = null,
+}: Pick<StagingSummary, 'lifecycle_status'> & { readonly withdrawn?: string | null }): {
+  tone: Tone
+  word: string
+} {
+  return withdrawn === null ? STATES[lifecycle_status] : { tone: 'stale', word: 'withdrawn' }
 }
 
 /** The record in a line. */

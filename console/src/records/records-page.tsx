@@ -7,6 +7,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { bytes } from '../parts/format.ts'
 import { type Column, Filters, PagedList, useFilters } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
+import { useNames } from '../people.ts'
 import { KINDS, kindOf, recordState, STATES, sourceOf } from './record-text.ts'
 
 const PAGE = 50
@@ -29,7 +30,7 @@ export function RecordsPage() {
             options: Object.entries(STATES).map(([value, { word }]) => [value, word] as const),
           },
           { name: 'kind', label: 'Kind', options: Object.entries(KINDS) },
-          { name: 'owner', label: 'Staged by', kind: 'text', placeholder: 'id of a person', isSearch: true },
+          { name: 'owner', label: 'Staged by', options: useOwners(pages.rows, filters.owner) },
         ]}
       />
       <PagedList
@@ -53,6 +54,14 @@ export function RecordsPage() {
       />
     </>
   )
+}
+
+/** Those who staged what is listed, and whoever is chosen. */
+function useOwners(rows: readonly StagingSummary[], chosen: string | undefined) {
+  const names = useNames()
+  const ids = new Set(rows.map(({ owner_actor }) => owner_actor))
+  if (chosen !== undefined) ids.add(chosen)
+  return [...ids].map((id) => [id, names[id] ?? id] as const)
 }
 
 const COLUMNS: readonly Column<StagingSummary>[] = [

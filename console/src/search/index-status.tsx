@@ -9,11 +9,11 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { count, counted, duration, milliseconds } from '../parts/format.ts'
-import { useWorkspace } from '../parts/use-workspace.tsx'
 import { useSession } from '../session/session.tsx'
+import { useWorkspace } from '../session/use-workspace.tsx'
 
 export const FRESHNESS: Record<SearchHit['freshness'], { tone: Tone; word: string }> = {
-  current: { tone: 'ok', word: 'current' },
+  current: { tone: 'ok', word: 'indexed' },
   pending: { tone: 'work', word: 'being indexed' },
   stale: { tone: 'stale', word: 'older text' },
   error: { tone: 'bad', word: 'could not be indexed' },

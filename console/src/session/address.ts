@@ -1,5 +1,5 @@
 /** What links bring in the fragment of the address, which is not sent to any server and so not logged by one. */
-export interface LinkedSecrets {
+interface LinkedSecrets {
   /** Of a sign-in link; the server takes it once. */
   readonly code: string | undefined
   readonly invitation: string | undefined

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { JobKind } from '../api/jobs.ts'
+import { KindName } from '../jobs/job-text.tsx'
 import { KindLimits, limitsText } from '../jobs/kind-limits.tsx'
 import { useLiveQuery } from '../live/live.tsx'
-import { Breakable } from '../parts/breakable.tsx'
 import { Card } from '../parts/card.tsx'
 import { Command } from '../parts/command.tsx'
 import { Facts } from '../parts/facts.tsx'
@@ -92,7 +92,7 @@ function columnsOf(may: boolean, ask: (kind: JobKind) => void): Column<JobKind>[
       title: 'Kind',
       cell: ({ job_kind, description }) => (
         <>
-          <Breakable name={job_kind} />
+          <KindName kind={job_kind} />
           <div className="tiny">{description}</div>
         </>
       ),

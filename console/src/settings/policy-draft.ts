@@ -40,7 +40,7 @@ export function newRule(): RuleDraft {
   return { id: lastId, name: '', approvals: '2', groups: [], when: { rows_over: '1000' } }
 }
 
-export const WORKING_DAYS = [1, 2, 3, 4, 5]
+const WORKING_DAYS = [1, 2, 3, 4, 5]
 
 export function newHours(): Hours {
   const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -125,7 +125,7 @@ function numberOf(text: string | undefined): number | undefined {
 }
 
 /** What is wrong with a draft, in words, by where it is: the base (undefined) or the id of a rule. */
-export interface DraftProblem {
+interface DraftProblem {
   readonly rule: number | undefined
   readonly text: string
 }

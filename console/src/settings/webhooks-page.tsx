@@ -12,6 +12,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { type Column, ListTable } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
+import { RowButtons } from '../parts/row-buttons.tsx'
 import { useSession } from '../session/session.tsx'
 import { useWorkspace } from '../session/use-workspace.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -141,26 +142,16 @@ function columnsOf(ask: (asked: Asked) => void): Column<WebhookTarget>[] {
       title: 'Change',
       figures: true,
       cell: (target) => (
-        <span className="row-buttons">
-          {(
-            [
-              ['Test', 'test'],
-              [target.enabled ? 'Disable' : 'Enable', 'switch'],
-              ['Edit', 'edit'],
-              ['Delete', 'delete'],
-            ] as const
-          ).map(([word, what]) => (
-            <button
-              key={what}
-              type="button"
-              className="button is-small"
-              onClick={() => ask({ what, target })}
-            >
-              {word}
-              <span className="unseen"> {target.target_code}</span>
-            </button>
-          ))}
-        </span>
+        <RowButtons
+          of={target.target_code}
+          buttons={[
+            ['Test', 'test'],
+            [target.enabled ? 'Disable' : 'Enable', 'switch'],
+            ['Edit', 'edit'],
+            ['Delete', 'delete'],
+          ]}
+          ask={(what) => ask({ what, target })}
+        />
       ),
     },
   ]

@@ -8,7 +8,7 @@ import { Facts } from '../parts/facts.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { bytes, counted, shortHash } from '../parts/format.ts'
 import { PREVIEWS } from '../records/marking-card.tsx'
-import { recordState } from '../records/record-text.ts'
+import { isDecided, recordState } from '../records/record-text.ts'
 import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import './units.css'
@@ -40,7 +40,7 @@ export function MarkingPage({ params }: { params: Readonly<Record<string, string
     >
       <Summary marking={marking} />
       <BesideText marking={marking} />
-      <Removed marking={marking} />
+      {!isDecided(marking) && <Removed marking={marking} />}
     </Detail>
   )
 }
@@ -77,7 +77,8 @@ function Summary({ marking }: { marking: Marking }) {
       <Facts
         facts={[
           ['Document', <code key="d">{source.source_ref}</code>],
-          ['The cut', happensText(marking)],
+          // What it would change in the units of today is not what it changed then.
+          ...(isDecided(marking) ? [] : [['The cut', happensText(marking)] as const]),
           [
             'Left out',
             left_out === null
@@ -101,6 +102,11 @@ function Summary({ marking }: { marking: Marking }) {
   )
 }
 
+/** The address that those of all pieces begin with. */
+function rootOf({ pieces }: Marking): string {
+  return pieces[0]?.address.split('/')[0] ?? ''
+}
+
 function CutActions({ marking, refresh }: { marking: Marking; refresh(): Promise<unknown> }) {
   const { api } = useSession()
   const [cutting, setCutting] = useState(false)
@@ -110,6 +116,11 @@ function CutActions({ marking, refresh }: { marking: Marking; refresh(): Promise
     <>
       {done && (
         <a className="button" href={`/documents/${done.document_id}`}>
+          See the units
+        </a>
+      )}
+      {done === undefined && status === 'consumed' && (
+        <a className="button" href={`/units?under=${encodeURIComponent(rootOf(marking))}`}>
           See the units
         </a>
       )}
@@ -151,6 +162,7 @@ function BesideText({ marking }: { marking: Marking }) {
     shown?.scrollIntoView({ block: 'nearest' })
   }, [chosen])
   const depths = depthsOf(marking.pieces)
+  const decided = isDecided(marking)
   return (
     <div className="marking">
       <section className="card marking-pieces" aria-labelledby="pieces-title">
@@ -174,10 +186,10 @@ function BesideText({ marking }: { marking: Marking }) {
                 >
                   <b>{piece.title}</b>
                   <span className="tiny">
-                    {piece.kind} · {piece.preview.unit ?? piece.address}
+                    {piece.kind} · {decided ? piece.address : (piece.preview.unit ?? piece.address)}
                   </span>
                 </button>
-                <Chip tone={tone}>{word}</Chip>
+                {!decided && <Chip tone={tone}>{word}</Chip>}
               </li>
             )
           })}
@@ -195,6 +207,7 @@ function BesideText({ marking }: { marking: Marking }) {
               key={segment.piece.address}
               piece={segment.piece}
               chosen={chosen === segment.piece.address}
+              isDecided={decided}
             />
           ) : (
             <div key={`left-${segment.left.from}`} className="marking-left">
@@ -215,23 +228,30 @@ function BesideText({ marking }: { marking: Marking }) {
   )
 }
 
-function PieceText({ piece, chosen }: { piece: Piece; chosen: boolean }) {
+interface PieceTextProps {
+  readonly piece: Piece
+  readonly chosen: boolean
+  readonly isDecided: boolean
+}
+
+function PieceText({ piece, chosen, isDecided }: PieceTextProps) {
   const { preview } = piece
+  const changed = !isDecided && piece.before !== null && piece.before !== piece.text
   return (
     <div data-piece={piece.address} className={chosen ? 'marking-segment is-chosen' : 'marking-segment'}>
       <p className="tiny">{piece.title}</p>
-      {preview.replaced_version !== undefined && (
+      {!isDecided && preview.replaced_version !== undefined && (
         <p className="note is-held">
           This text replaces version {preview.replaced_version}, which a person wrote after the last cut.
         </p>
       )}
-      {piece.before !== null && piece.before !== piece.text && (
+      {changed && (
         <pre className="is-old">
           <span className="unseen">Before: </span>
           {piece.before}
         </pre>
       )}
-      <pre className={piece.before !== null && piece.before !== piece.text ? 'is-new' : ''}>{piece.text}</pre>
+      <pre className={changed ? 'is-new' : ''}>{piece.text}</pre>
     </div>
   )
 }

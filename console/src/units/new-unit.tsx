@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { ActionDialog } from '../parts/action-dialog.tsx'
-import { useWorkspace, WorkspaceChoice } from '../parts/use-workspace.tsx'
 import { go } from '../route.ts'
 import { useSession } from '../session/session.tsx'
+import { useWorkspace, WorkspaceChoice } from '../session/use-workspace.tsx'
 import { AddressField } from './unit-fields.tsx'
 
 export function CreateUnitDialog({ close }: { close(): void }) {

@@ -3,7 +3,7 @@ export interface DiffLine {
   readonly number: number
   readonly parts: readonly DiffPart[]
 }
-export interface DiffPart {
+interface DiffPart {
   readonly text: string
   readonly changed: boolean
 }

@@ -19,7 +19,7 @@ import { useParameters } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { DiffView } from './diff-view.tsx'
 import { UnitActions } from './unit-actions.tsx'
-import { searchStateOf, statusWord } from './unit-text.ts'
+import { lackText, searchStateOf, statusWord } from './unit-text.ts'
 import { Path, StatusChip } from './units-page.tsx'
 import './units.css'
 
@@ -123,7 +123,7 @@ function Aside({
             ['Superseded by', context?.superseded_by && <UnitLink unit={context.superseded_by} />],
             ['Next draft', context?.successor && <UnitLink unit={context.successor} />],
             ['Units in it', context && context.units_in > 0 ? context.units_in : undefined],
-            ['Still lacks', unit.missing.length > 0 ? unit.missing.join(', ') : undefined],
+            ['Still lacks', unit.missing.length > 0 ? unit.missing.map(lackText).join(', ') : undefined],
             [
               'Hash',
               <code key="h" title={unit.content_hash}>

@@ -34,3 +34,17 @@ export function searchStateOf(unit: Pick<ListedUnit, 'vector_state'>) {
 export function statusWord(status: string): string {
   return STATUSES[status as Status]?.word ?? status
 }
+
+const LACKS: Record<string, string> = {
+  container: 'a document that it is part of',
+  edge: 'a link to another unit',
+  topic: 'a topic',
+  check: 'a check of this version',
+  vector: 'its place in search by meaning',
+  enacted: 'to be enacted',
+}
+
+/** What a unit lacks for the next tier. */
+export function lackText(lack: string): string {
+  return LACKS[lack] ?? (lack.startsWith('profile.') ? `the field ${lack.slice('profile.'.length)}` : lack)
+}

@@ -9,8 +9,8 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { bytes, count, counted } from '../parts/format.ts'
 import { type Filter, Filters, PagedList, useFilters } from '../parts/list.tsx'
 import { Person } from '../parts/person.tsx'
-import { useWorkspace } from '../parts/use-workspace.tsx'
 import { useParameters } from '../route.ts'
+import { useWorkspace } from '../session/use-workspace.tsx'
 import { CreateUnitDialog, MarkDocumentDialog } from './new-unit.tsx'
 import { STATUS_OPTIONS, searchStateOf, statusOf } from './unit-text.ts'
 import './units.css'
@@ -170,7 +170,7 @@ function UnitList({ filters }: { filters: Partial<Record<(typeof FILTERS)[number
 
 function NoUnits() {
   return (
-    <EmptyState title="No unit here yet." command="stagedoor mark handbook.md">
+    <EmptyState title="No unit here yet." command="npm run -s stagedoor -- mark handbook.md">
       <p>
         A unit is a piece of knowledge with an address, versions and a lifecycle. Cut a document into units
         (the cut is reviewed first), or write one unit by itself. The command does the same for a file:
@@ -303,7 +303,7 @@ function Documents() {
         },
       ]}
       empty={
-        <EmptyState title="No document was cut yet." command="stagedoor mark handbook.md">
+        <EmptyState title="No document was cut yet." command="npm run -s stagedoor -- mark handbook.md">
           <p>A document is cut into units after somebody else approved the proposal of the cut.</p>
         </EmptyState>
       }

@@ -99,7 +99,7 @@ const WORDS: Record<string, (entry: UploadHistoryEntry) => ReactNode> = {
         : 'Reviewed',
   review_kept: () => 'Approval kept',
   review_dismissed: ({ detail }) =>
-    detail.verdict === 'approve' ? 'Approval no longer counts' : 'Request no longer blocks',
+    detail.verdict === 'approve' ? 'Approval ended' : 'Request for changes ended',
   titled: () => 'Title changed',
   described: () => 'Description changed',
   labelled: () => 'Labels changed',
@@ -129,7 +129,7 @@ function Facts({ entry }: { entry: UploadHistoryEntry }) {
   const parts = factsOf(entry)
   return (
     <>
-      {typeof reviewer === 'string' && what !== 'reviewed' && (
+      {typeof reviewer === 'string' && what !== 'reviewed' && reviewer !== entry.actor && (
         <span className="tiny">
           of <Person id={reviewer} />
         </span>

@@ -41,14 +41,14 @@ export const CONFLICT_ORDER: readonly Conflict[] = [
 
 /** What it means that somebody changed a row after it was planned on. */
 export const CONFLICT_WORDS: Record<Conflict, { readonly short: string; readonly long: string }> = {
-  same_cell: { short: 'same cell', long: 'changed in the same cell as yours: a conflict' },
+  same_cell: { short: 'same cell', long: 'changed in a cell that your file changes, too: a conflict' },
   old_value: {
     short: 'your file has the old value',
     long: 'changed in a cell for which your file has the old value: planning again asks whose value counts',
   },
   deleted: {
     short: 'deleted there',
-    long: 'deleted in production: planning again asks whether it is inserted anew',
+    long: 'deleted in production: planning again asks whether to insert it again',
   },
   created: { short: 'created there', long: 'created in production by somebody else with the same key' },
   to_delete: {

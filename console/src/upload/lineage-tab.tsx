@@ -6,10 +6,11 @@ import { count } from '../parts/format.ts'
 import { shortId } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 import { ACTION_LABELS, UNDO_LABELS } from './labels.ts'
-import { isId, textOf } from './plan/values.ts'
+import { isId, type Nameable, nameOf, parentsOf, textOf, whenOf } from './plan/values.ts'
 import { type NamedRow, RowOrigin, rowAddress } from './row-origin.tsx'
 
 const PAGE = 500
+const NO_FIELDS: readonly string[] = []
 /** So many rows show which tables are known by a key. */
 const SAMPLE = 200
 
@@ -35,7 +36,11 @@ function Ledger({ upload }: { upload: UploadDetail }) {
     [api, id, undone_at],
   )
   const pages = usePages(read)
-  const columns = useMemo(() => ledgerColumns(workspace, undone_at !== null), [workspace, undone_at])
+  const fields = upload.reading?.layout.fields ?? NO_FIELDS
+  const columns = useMemo(
+    () => ledgerColumns(workspace, fields, undone_at !== null),
+    [workspace, fields, undone_at],
+  )
   return (
     <>
       <RowOrigin workspace={workspace} tables={keysIn(pages)} row={row} ask={ask} />
@@ -43,7 +48,7 @@ function Ledger({ upload }: { upload: UploadDetail }) {
         label="Production rows and the lines they come from"
         columns={columns}
         pages={pages}
-        rowHeight={35}
+        rowHeight={48}
         empty={<p>No rows were written: everything was in production already.</p>}
       />
     </>
@@ -61,7 +66,7 @@ function keysIn(pages: Pages<LedgerRow>): ReadonlyMap<string, readonly string[]>
   return keys
 }
 
-function ledgerColumns(workspace: string, undone: boolean): Column<LedgerRow>[] {
+function ledgerColumns(workspace: string, fields: readonly string[], undone: boolean): Column<LedgerRow>[] {
   const columns: Column<LedgerRow>[] = [
     {
       id: 'line',
@@ -78,13 +83,7 @@ function ledgerColumns(workspace: string, undone: boolean): Column<LedgerRow>[] 
       size: 180,
       meta: { grow: 1, stays: true },
       cell: ({ row: { original } }) => (
-        <a className="link" href={rowAddress(rowOf(original), workspace)} title="Where this row comes from">
-          {original.target_id === null ? (
-            <Key value={original.target_key} />
-          ) : (
-            <code>{original.target_id}</code>
-          )}
-        </a>
+        <RowName row={original} fields={fields} address={rowAddress(rowOf(original), workspace)} />
       ),
     },
     { id: 'action', header: 'Action', size: 90, cell: ({ row }) => ACTION_LABELS[row.original.action] },
@@ -104,6 +103,33 @@ function ledgerColumns(workspace: string, undone: boolean): Column<LedgerRow>[] 
 
 function rowOf({ target, target_id, target_key }: LedgerRow): NamedRow {
   return target_id === null ? { table: target, key: target_key ?? {} } : { table: target, id: target_id }
+}
+
+interface RowNameProps {
+  readonly row: LedgerRow
+  readonly fields: readonly string[]
+  readonly address: string
+}
+
+/** What people call the row, and what it belongs to. Its id or key, once its line and its plan are deleted. */
+function RowName({ row, fields, address }: RowNameProps) {
+  const named = nameable(row)
+  const name = named && nameOf(named, fields)
+  const about = named && [whenOf(named), parentsOf(named, fields)].filter(Boolean).join(' · ')
+  return (
+    <span className="what">
+      <a className="link" href={address} title={`Where this row comes from: ${row.target_id ?? name}`}>
+        {name ?? (row.target_id === null ? <Key value={row.target_key} /> : <code>{row.target_id}</code>)}
+      </a>
+      {about && <span className="tiny">{about}</span>}
+    </span>
+  )
+}
+
+function nameable({ row_type, line, row_key, label }: LedgerRow): Nameable | undefined {
+  if (row_key === null || (label === null && row_key.length === 0)) return
+  const target_key = Object.fromEntries(row_key.map(({ column, value }) => [column, value]))
+  return { row_type, row_number: line, row_key, target_key, label, before: null }
 }
 
 /** Of a row without an id. What people know stands first, ids of other rows last. */

@@ -9,7 +9,7 @@ import { OldNew } from '../parts/old-new.tsx'
 import { Person } from '../parts/person.tsx'
 import { shortId } from '../people.ts'
 import { ACTION_LABELS, UNDO_LABELS } from './labels.ts'
-import { isId, textOf } from './plan/values.ts'
+import { isId, type Nameable, parentsOf, nameOf as planNameOf, textOf, whenOf } from './plan/values.ts'
 import './row-origin.css'
 
 type Key = Readonly<Record<string, unknown>>
@@ -107,8 +107,8 @@ function Writers({ workspace, row }: { workspace: string; row: NamedRow }) {
       'id' in row ? { id: row.id } : { key: JSON.stringify(row.key) },
     ),
   )
-  const name = nameOf(row)
   const entries = lineage.data?.entries
+  const name = entries?.map(nameIn).find((found) => found !== undefined) ?? nameOf(row)
   return (
     <>
       <FailureNote failure={lineage.failure} />
@@ -129,6 +129,15 @@ function Writers({ workspace, row }: { workspace: string; row: NamedRow }) {
       </div>
     </>
   )
+}
+
+/** What people call the row, and what it belongs to; undefined once line and plan are deleted. */
+function nameIn({ row_type, line, row_key, label, fields }: LineageEntry): string | undefined {
+  if (row_key === null || (label === null && row_key.length === 0)) return
+  const target_key = Object.fromEntries(row_key.map(({ column, value }) => [column, value]))
+  const row: Nameable = { row_type, row_number: line, row_key, target_key, label, before: null }
+  const about = [whenOf(row), parentsOf(row, fields)].filter(Boolean).join(' · ')
+  return about === '' ? planNameOf(row, fields) : `${planNameOf(row, fields)} (${about})`
 }
 
 /** What people call it stands first, ids of other rows last. */
@@ -199,7 +208,11 @@ function Written({ entry: { action, written } }: { entry: LineageEntry }) {
         What it wrote is no longer kept: the time to undo it is over.
       </span>
     )
-  const cells = action === 'update' ? written : written.filter(({ from, to }) => (from ?? to) !== null)
+  // Ids of other rows say nothing beside the name of the row; that one of them changed does.
+  const cells =
+    action === 'update'
+      ? written
+      : written.filter(({ from, to }) => (from ?? to) !== null && !isId(from ?? to))
   return (
     <span className="row-origin-cells">
       {cells.map(({ column, from, to }) => (

@@ -1,10 +1,10 @@
-import type { StalePlan } from '../api/upload-types.ts'
 import { count, counted } from '../parts/format.ts'
 import { useParameters } from '../route.ts'
 import { CONFLICT_ORDER, CONFLICT_WORDS } from './labels.ts'
+import type { MovedRows } from './use-stale.ts'
 
 /** Production has moved on since the plan was made: how many rows, and whether that is a conflict. The plan shows them row by row. */
-export function StaleCard({ plan }: { plan: StalePlan }) {
+export function StaleCard({ plan }: { plan: MovedRows }) {
   const [, set] = useParameters()
   const { counts, total } = plan
   const conflicts = total - (counts.other_cells ?? 0)

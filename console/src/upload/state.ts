@@ -76,7 +76,7 @@ function plannedState(upload: Upload): State {
   if (lastPromotionFailure(upload)) return { tone: 'bad', word: 'promotion failed' }
   switch (upload.review_status) {
     case 'pending':
-      return { tone: 'held', word: 'Awaiting review' }
+      return { tone: 'held', word: 'awaiting review' }
     case 'approved':
       return { tone: 'ok', word: 'approved' }
     case 'rejected':
@@ -84,9 +84,9 @@ function plannedState(upload: Upload): State {
     case 'expired':
       return { tone: 'stale', word: 'review expired' }
     case 'not_submitted':
-      return { tone: 'held', word: 'Ready to submit' }
+      return { tone: 'held', word: 'ready to submit' }
     case null:
-      return { tone: 'held', word: 'Ready to promote' }
+      return { tone: 'held', word: 'ready to promote' }
   }
 }
 

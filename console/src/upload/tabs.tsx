@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useRef, useState } from 'react'
 import type { Change } from '../api/changes.ts'
-import type { Dataset, StalePlan, UploadDetail } from '../api/upload-types.ts'
+import type { Dataset, UploadDetail } from '../api/upload-types.ts'
 import { Conversation } from '../changes/conversation.tsx'
 import { count, counted } from '../parts/format.ts'
 import { useParameter } from '../route.ts'
@@ -11,6 +11,7 @@ import { useDraftCount } from './problems/drafts.ts'
 import { ProblemsTab } from './problems/problems-tab.tsx'
 import { RowsTab } from './rows/rows-tab.tsx'
 import { invalidText } from './state.ts'
+import type { MovedRows } from './use-stale.ts'
 
 interface Props {
   readonly upload: UploadDetail
@@ -20,7 +21,7 @@ interface Props {
   changed(): void
   take(upload: UploadDetail): void
   readonly dataset: Dataset | undefined
-  readonly stale: StalePlan | undefined
+  readonly stale: MovedRows | undefined
   /** These three: see ProblemsTab. */
   readonly toFirst: number
   readonly toSave: boolean

@@ -19,6 +19,7 @@ import { ChecksCard } from './checks-card.tsx'
 import { DecisionCard } from './decision/decision-card.tsx'
 import { HowRead } from './how-read.tsx'
 import { sourceText } from './labels.ts'
+import { PlanChecked } from './plan-checked.tsx'
 import { PromotionFailed } from './promotion-failed.tsx'
 import { ReadingCard } from './reading-card.tsx'
 import { StaleCard } from './stale-card.tsx'
@@ -117,6 +118,7 @@ function Loaded({ live, upload, change }: LoadedProps) {
           <PromotionFailed upload={upload} />
           {readable && <HowRead upload={upload.upload_id} />}
           {stale.plan && <StaleCard plan={stale.plan} />}
+          <PlanChecked stale={stale} />
           <section className="card upload-work" aria-label="What is in it">
             <FailureNote failure={live.failure} />
             {readable ? (

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { Dataset, Upload } from '../api/upload-types.ts'
 import { useSession } from '../session/session.tsx'
 
-export interface DeclaredDataset {
+interface DeclaredDataset {
   readonly dataset: Dataset | undefined
   /** True: the server has answered, or the request has failed. */
   readonly loaded: boolean

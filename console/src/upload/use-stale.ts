@@ -1,14 +1,22 @@
 import { useCallback, useEffect, useState } from 'react'
 import { asFailure } from '../api/failure.ts'
-import type { StalePlan, UploadDetail } from '../api/upload-types.ts'
+import type { PlanCheck, UploadDetail } from '../api/upload-types.ts'
 import { useSession } from '../session/session.tsx'
 
+/** Rows that somebody changed since the plan was made, and how. */
+export interface MovedRows {
+  readonly total: number
+  readonly counts: PlanCheck['counts']
+}
+
 export interface Stale {
-  /** How many rows somebody changed since the plan was made, and how; undefined: none, or not known yet. */
-  readonly plan: StalePlan | undefined
+  /** undefined: none, or not known. */
+  readonly plan: MovedRows | undefined
   /** False: it is being asked, and what may be decided is not known. */
   readonly known: boolean
-  /** Asks again: a promotion was refused for it. */
+  /** When the plan was compared with production; null: that was not possible in time; undefined: there is nothing to compare, or no answer yet. */
+  readonly checkedAt: string | null | undefined
+  /** Asks again: a promotion was refused for it, or somebody wants to know. */
   check(): void
 }
 
@@ -18,7 +26,7 @@ export interface Stale {
  */
 export function useStale(upload: UploadDetail): Stale {
   const { api } = useSession()
-  const [found, setFound] = useState<{ digest: string; plan: StalePlan }>()
+  const [found, setFound] = useState<{ digest: string; check: PlanCheck }>()
   const [asked, setAsked] = useState(0)
   const [unanswered, setUnanswered] = useState<string>()
   const { upload_id: id, status, plan_digest: digest, review_status } = upload
@@ -29,8 +37,8 @@ export function useStale(upload: UploadDetail): Stale {
     if (!canBe || digest === null) return
     let wanted = true
     api.uploads
-      .stalePlan(id, { limit: 1 })
-      .then((plan) => wanted && setFound({ digest, plan }))
+      .checkPlan(id)
+      .then((check) => wanted && setFound({ digest, check }))
       // Without it the page says less; the promotion itself is refused in any case.
       .catch((thrown) => {
         asFailure(thrown)
@@ -41,8 +49,13 @@ export function useStale(upload: UploadDetail): Stale {
     }
   }, [api, id, canBe, digest, review_status, asked])
 
-  const check = useCallback(() => setAsked((count) => count + 1), [])
-  const current = canBe && found?.digest === digest && found.plan.total > 0
-  const known = !canBe || found?.digest === digest || unanswered === digest
-  return { plan: current ? found.plan : undefined, known, check }
+  const again = useCallback(() => setAsked((count) => count + 1), [])
+  const check = canBe && found?.digest === digest ? found.check : undefined
+  const isUnanswered = canBe && unanswered === digest
+  return {
+    plan: check?.rows_differ ? { total: check.rows_differ, counts: check.counts } : undefined,
+    known: !canBe || check !== undefined || isUnanswered,
+    checkedAt: check !== undefined ? check.checked_at : isUnanswered ? null : undefined,
+    check: again,
+  }
 }

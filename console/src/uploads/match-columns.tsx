@@ -86,7 +86,7 @@ function Step({
         <h2 id={title} ref={heading} tabIndex={-1}>
           Match columns
         </h2>
-        <p className="tiny">{introduction(asked)}</p>
+        <p className="tiny">{introduction(asked, preview.columns.some(isOpen))}</p>
       </header>
       <table className="match-table">
         <thead>
@@ -136,10 +136,13 @@ function Step({
   )
 }
 
-function introduction(asked: number): string {
+function introduction(asked: number, someOpen: boolean): string {
   if (asked === 0) return 'Choose what each column of the file is. Nothing is stored before you upload it.'
   const what = asked === 1 ? 'One column is not certain' : `${count(asked)} columns are not certain`
-  return `${what}. Check what is proposed, or choose another field. Nothing is stored before you upload it.`
+  const todo = someOpen
+    ? 'Choose a field where one fits. A column without a field is not used.'
+    : 'Check what is proposed, or choose another field.'
+  return `${what}. ${todo} Nothing is stored before you upload it.`
 }
 
 function ColumnRow({

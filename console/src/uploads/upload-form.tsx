@@ -24,7 +24,10 @@ interface Props {
 }
 
 /** One file, whose it is, and what to do with lines that are wrong. */
-export function UploadForm({ file, take, closed }: Props) {
+export function UploadForm({ file: given, take, closed }: Props) {
+  // There is nothing to ask about an empty file.
+  const isEmpty = given?.size === 0
+  const file = isEmpty ? undefined : given
   const { api, me } = useSession()
   const workspaces = me.workspaces.filter(({ rights }) => rights.includes('stage'))
   const [read, setRead] = useState<ReadChoices>(AS_FOUND)
@@ -153,6 +156,11 @@ export function UploadForm({ file, take, closed }: Props) {
         aria-label="The file to upload"
         onChange={(event) => take(event.target.files?.[0])}
       />
+      {isEmpty && (
+        <p className="note is-bad" role="alert">
+          <b>{given.name} is empty.</b> Export it again, or choose another file.
+        </p>
+      )}
       <div className="drop-zone">
         {file === undefined ? (
           <p>

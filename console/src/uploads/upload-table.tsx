@@ -15,7 +15,7 @@ export function UploadTable({ uploads }: { uploads: readonly Upload[] }) {
       <thead>
         <tr>
           <th scope="col">File</th>
-          <th scope="col">State</th>
+          <th scope="col">Status</th>
           <th scope="col">Client</th>
           <th scope="col" className="is-figures">
             Lines
@@ -82,7 +82,7 @@ function Problems({ upload }: { upload: Upload }) {
       {wrong > 0 && (open ? <b className="is-wrong">{text}</b> : text)}
       {wrong > 0 && Boolean(doubtful) && <br />}
       {Boolean(doubtful) && <span className="tiny">{counted(doubtful ?? 0, 'warning')}</span>}
-      {(wrong > 0 || Boolean(doubtful)) && disagree && <br />}
+      {wrong > 0 && !doubtful && disagree && <br />}
       {disagree && (
         <span
           className="tiny"

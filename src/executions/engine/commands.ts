@@ -122,7 +122,7 @@ export class CommandRouter {
 interface LocalCommandsDeps {
   readonly tools: Tools
   readonly results: ResultStore
-  readonly concurrency: number
+  concurrency(): number
   readonly log: Logger
   /** The name of this engine, for the log of executions. */
   readonly worker: string
@@ -155,7 +155,7 @@ export class LocalCommands {
   begin(execution: DrivenExecution, command: LocalCommand): void {
     if (this.closed) return
     execution.commands.add(command.command_id)
-    if (this.running.size < this.deps.concurrency) void this.run(execution, command)
+    if (this.running.size < this.deps.concurrency()) void this.run(execution, command)
     else this.waiting.push({ execution, command })
   }
 
@@ -278,6 +278,8 @@ export interface CommandRun {
   readonly secret?: (name: string) => string | undefined
   /** The reference that the result is made from. */
   readonly parent_ref?: string
+  /** How much of its time has passed: it began under another engine, and goes on under this one. */
+  readonly elapsedMs?: number
 }
 
 export type CommandOutcome =
@@ -292,7 +294,7 @@ const MAX_ERROR_LENGTH = 2000
  */
 export async function runCommand(run: CommandRun): Promise<CommandOutcome> {
   const secrets = new SecretMask(run.secret ?? secretFromEnvironment)
-  const attempt = new CommandAttempt(run.step.timeout_ms, run.context)
+  const attempt = new CommandAttempt(run.step.timeout_ms, run.context, run.elapsedMs)
   try {
     const value = secrets.maskJson(await attempt.within(runTools(run, attempt.context, secrets)))
     const origin = {
@@ -308,11 +310,7 @@ export async function runCommand(run: CommandRun): Promise<CommandOutcome> {
     )
     return { status: 'completed', result }
   } catch (error) {
-    return {
-      status: 'failed',
-      error: truncateError(secrets.maskText(errorMessage(error))),
-      retryable: isRetryable(error),
-    }
+    return failureOf(error, secrets)
   } finally {
     attempt.end()
   }
@@ -345,7 +343,7 @@ function toolOf(tools: Tools, { tool }: ToolCall): NonNullable<Tools[keyof Tools
 }
 
 /** The time of one attempt, and everything else that ends it early. */
-class CommandAttempt {
+export class CommandAttempt {
   readonly context: ToolContext
   private readonly outer: AbortSignal
   private readonly timeoutMs: number | undefined
@@ -353,19 +351,20 @@ class CommandAttempt {
   private readonly timer: NodeJS.Timeout | undefined
   private readonly stop = () => this.controller.abort(new Stopped(this.outer.reason))
 
-  constructor(timeoutMs: number | undefined, context: ToolContext) {
+  constructor(timeoutMs: number | undefined, context: ToolContext, elapsedMs = 0) {
     this.outer = context.signal
     this.timeoutMs = timeoutMs
+    const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - elapsedMs)
     this.context = {
       ...context,
       signal: this.controller.signal,
-      ...(timeoutMs !== undefined && { deadline: new Date(Date.now() + timeoutMs) }),
+      ...(leftMs !== undefined && { deadline: new Date(Date.now() + leftMs) }),
     }
     // By hand, not by AbortSignal.any: the outer signal lives as long as the engine, and what hangs on it is taken off again.
     if (this.outer.aborted) this.stop()
     else this.outer.addEventListener('abort', this.stop, { once: true })
-    if (timeoutMs !== undefined) {
-      this.timer = setTimeout(() => this.controller.abort(this.timedOut()), timeoutMs)
+    if (leftMs !== undefined) {
+      this.timer = setTimeout(() => this.controller.abort(this.timedOut()), leftMs)
     }
   }
 
@@ -401,6 +400,19 @@ class CommandAttempt {
 class Stopped extends Error {
   constructor(reason: unknown) {
     super(`stopped: ${textOfThrown(reason)}`, { cause: reason })
+  }
+}
+
+/** What a tool threw, as it goes into the log. */
+export function failureOf(
+  error: unknown,
+  secrets?: { maskText(text: string): string },
+): CommandOutcome & { readonly status: 'failed' } {
+  const text = errorMessage(error)
+  return {
+    status: 'failed',
+    error: truncateError(secrets === undefined ? text : secrets.maskText(text)),
+    retryable: isRetryable(error),
   }
 }
 

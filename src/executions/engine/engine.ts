@@ -6,7 +6,12 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { StagedoorError } from '../../kernel/errors.ts'
-import { DedicatedConnection, type Pool, watchHistory } from '../../kernel/postgres/connection.ts'
+import {
+  DedicatedConnection,
+  type Pool,
+  reserveSessions,
+  watchHistory,
+} from '../../kernel/postgres/connection.ts'
 import { mapConnectionError } from '../../kernel/postgres/errors.ts'
 import type { HealthCheck } from '../../kernel/postgres/health.ts'
 import { announceHistory, OTHER_HISTORY, type OtherHistory } from '../../kernel/postgres/history.ts'
@@ -14,11 +19,12 @@ import { guardHooks } from '../../runtime/hooks.ts'
 import type { Lead } from '../../runtime/leader.ts'
 import { DEFAULT_LEASE_MS } from '../../runtime/lease.ts'
 import { PeriodicTasks } from '../../runtime/periodic-tasks.ts'
+import type { CallRef, RemoteCalls, ResumeCall } from '../../runtime/remote/calls.ts'
 import { Wake } from '../../runtime/wake.ts'
 import { openWakeups, type Wakeups } from '../../runtime/wakeups.ts'
 import { type ExecutionOutcome, waitForEnd } from '../control.ts'
 import type { ResultStore } from '../results.ts'
-import type { Tools } from '../tools/tool.ts'
+import { type HandlerTool, ToolError, type Tools } from '../tools/tool.ts'
 import { CommandRouter, errorMessage, LocalCommands } from './commands.ts'
 import { Driver } from './driver.ts'
 import { Inbox, WAITS_DUE_SQL, WaitPoller } from './inbox.ts'
@@ -28,6 +34,7 @@ import { Projector } from './projection.ts'
 import { Shards } from './shards.ts'
 import { CommandWorker } from './worker.ts'
 
+const DEFAULT_CONCURRENCY = 50
 const POLL_MS = 250
 const REAP_MS = 1000
 const MISSING_HANDLERS_MS = 5000
@@ -61,10 +68,10 @@ const HANDLERS_DUE_SQL = `(select 0 where exists (select from noetl.command) or 
 
 /** Throws when the database cannot be reached or refuses. Once started, the engine survives both. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const { drives = true, runs = true, concurrency = 50 } = options
+  const { drives = true, runs = true, concurrency = DEFAULT_CONCURRENCY } = options
   if (!drives && !runs)
     throw new StagedoorError('argument_invalid', { reason: 'An engine drives, runs, or both' })
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
+  if (typeof concurrency === 'number' && (!Number.isInteger(concurrency) || concurrency < 1)) {
     throw new StagedoorError('argument_invalid', { reason: 'concurrency is a whole number from 1' })
   }
   const engine = new RunningEngine(options)
@@ -72,12 +79,42 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   return engine
 }
 
-class RunningEngine implements Engine {
+/**
+ * An engine of a gateway: it claims steps and items for the free slots of remote workers, which run their handlers; their other tools run
+ * here. It drives nothing. `handlers`: what each of the workers offers.
+ */
+export async function startGatewayEngine(options: GatewayEngineOptions): Promise<GatewayEngine> {
+  const { remote, handlers, tools, ...rest } = options
+  const engine = new RunningEngine(
+    {
+      ...rest,
+      tools: { ...tools, handler: handlersElsewhere(handlers) },
+      drives: false,
+      concurrency: () => remote.slots,
+    },
+    remote,
+  )
+  await engine.start()
+  return engine
+}
+
+/** Each command calls them through tools/remote-handler.ts, with the lease that it has. */
+function handlersElsewhere(names: readonly string[]): HandlerTool {
+  const tool = () => Promise.reject(new ToolError('This handler runs in remote workers'))
+  return Object.assign(tool, { names })
+}
+
+class RunningEngine implements GatewayEngine {
   private readonly options: EngineOptions
+  private readonly concurrency: () => number
+  /** Of a gateway. */
+  private readonly remote: RemoteCalls | undefined
   private readonly log: Logger
   private readonly hooks: EngineHooks
   private readonly leaseMs: number
   private readonly heartbeats: DedicatedConnection
+  /** Of a gateway, where many engines share one pool: the session for heartbeats is none of them. */
+  private readonly reserved: Pool | undefined
   private readonly flushes: DedicatedConnection
   private readonly writer: LogWriter
   private readonly handlers: ReadonlySet<string>
@@ -103,6 +140,7 @@ class RunningEngine implements Engine {
   private readonly later = new Map<number, { readonly keys: Set<string>; readonly timer: NodeJS.Timeout }>()
   private readonly leaseEnded = new Wake()
   private unwatchHistory = (): void => {}
+  private unwatchSlots = (): void => {}
   /** To be announced before the engine registers again. */
   private otherHistory: OtherHistory | undefined
   /** A registration that did not end by itself: what it holds is given back before the engine registers again. */
@@ -112,14 +150,17 @@ class RunningEngine implements Engine {
   private stopping = false
   private stopped: Promise<void> | undefined
 
-  constructor(options: EngineOptions) {
-    const { pool, tools, results, concurrency = 50 } = options
+  constructor(options: EngineOptions, remote?: RemoteCalls) {
+    const { pool, tools, results, concurrency = DEFAULT_CONCURRENCY } = options
     this.options = options
+    this.remote = remote
+    this.concurrency = typeof concurrency === 'number' ? () => concurrency : concurrency
     this.log = options.log ?? pino({ level: 'silent' })
     this.tasks = new PeriodicTasks(this.log)
     this.hooks = guardHooks(options.hooks ?? {}, this.log)
     this.leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS
-    this.heartbeats = new DedicatedConnection(pool, this.leaseMs / 2)
+    this.reserved = remote && reserveSessions(pool, 1)
+    this.heartbeats = new DedicatedConnection(this.reserved ?? pool, this.leaseMs / 2)
     this.flushes = new DedicatedConnection(pool, FLUSH_TIMEOUT_MS, { idleMs: FLUSH_IDLE_MS })
     this.catalog = new Catalog(pool)
     this.handlers = new Set(tools.handler?.names)
@@ -136,7 +177,7 @@ class RunningEngine implements Engine {
     this.local = new LocalCommands({
       tools,
       results,
-      concurrency,
+      concurrency: this.concurrency,
       log: this.log,
       worker: this.name,
       mayBegin: () => this.shards.mayBegin,
@@ -185,11 +226,12 @@ class RunningEngine implements Engine {
       await this.register()
     } catch (error) {
       this.unwatchHistory()
-      await Promise.all([this.heartbeats.release(), this.flushes.release()])
+      await this.closeSessions()
       throw mapConnectionError(error)
     }
     if (drives) this.startDriving()
     if (runs) this.worker = this.startWorker()
+    this.unwatchSlots = this.remote?.onSlots(() => this.concurrencyChanged()) ?? this.unwatchSlots
     try {
       await this.shards.start()
     } catch (error) {
@@ -236,12 +278,24 @@ class RunningEngine implements Engine {
     return this.stopped
   }
 
+  concurrencyChanged(): void {
+    this.worker?.concurrencyChanged()
+  }
+
+  async adopt(from: string, commands: readonly CallRef[], resume: ResumeCall): Promise<string[]> {
+    if (this.worker === undefined || this.stopping)
+      throw new Error('this engine takes no commands over just now')
+    return this.worker.adopt(from, commands, resume)
+  }
+
   async crash(error: unknown): Promise<void> {
     this.stopping = true
     void this.tasks.stop()
     this.leaseEnded.now()
-    const remote = this.worker?.runningCommands ?? []
-    const steps = [...this.local.runningCommands, ...remote]
+    const isGateway = this.remote !== undefined
+    // What runs in a remote worker did not end this process.
+    const commands = isGateway ? [] : (this.worker?.runningCommands ?? [])
+    const steps = [...this.local.runningCommands, ...commands]
     if (steps.length > 0)
       this.log.fatal(
         { steps, reason: errorMessage(error) },
@@ -250,7 +304,8 @@ class RunningEngine implements Engine {
     // Ends are written first, if the database takes them at once.
     const drained = Promise.all([this.writer.drain(), this.worker?.drain()]).catch(() => {})
     await Promise.race([drained, delay(CRASH_MS)])
-    await this.shards.leave(remote)
+    // The remote workers have until the lease ends to find another gateway, which adopts what they run.
+    if (!isGateway) await this.shards.leave(commands)
   }
 
   private async shutDown(): Promise<void> {
@@ -271,7 +326,13 @@ class RunningEngine implements Engine {
     this.wakeups?.tell('shards')
     await this.wakeups?.close()
     this.unwatchHistory()
+    this.unwatchSlots()
+    await this.closeSessions()
+  }
+
+  private async closeSessions(): Promise<void> {
     await Promise.all([this.heartbeats.release(), this.flushes.release()])
+    await this.reserved?.end()
   }
 
   private startDriving(): void {
@@ -314,13 +375,14 @@ class RunningEngine implements Engine {
   }
 
   private startWorker(): CommandWorker {
-    const { pool, tools, results, concurrency = 50 } = this.options
+    const { pool, tools, results } = this.options
     return new CommandWorker({
       pool,
       catalog: this.catalog,
       tools,
       results,
-      concurrency,
+      concurrency: this.concurrency,
+      ...(this.remote && { remote: this.remote }),
       pollMs: () => this.pollMs,
       log: this.log,
       lease: () => this.shards,
@@ -611,8 +673,8 @@ export interface EngineOptions {
   readonly log?: Logger
   /** Shown to people; default: host and process. */
   readonly name?: string
-  /** Steps at once, and items of loops at once; default 50. */
-  readonly concurrency?: number
+  /** Steps at once, and items of loops at once; default 50. A function may say 0; `concurrencyChanged` tells the engine to ask it again. */
+  readonly concurrency?: number | (() => number)
   /** False: it only runs items of loops, and steps, of executions that other engines drive. */
   readonly drives?: boolean
   /** False: it runs only steps of executions that it drives itself. */
@@ -647,6 +709,26 @@ export interface Engine {
    * gives the lease back. Never throws.
    */
   crash(error: unknown): Promise<void>
+}
+
+export interface GatewayEngineOptions
+  extends Omit<
+    EngineOptions,
+    'tools' | 'concurrency' | 'drives' | 'runs' | 'handlerGraceMs' | 'handlerIssueMs'
+  > {
+  readonly tools: Omit<Tools, 'handler'>
+  readonly remote: RemoteCalls
+  readonly handlers: readonly string[]
+}
+
+export interface GatewayEngine extends Engine {
+  /** The function `concurrency` says something else now. */
+  concurrencyChanged(): void
+  /**
+   * Remote workers run these commands, and the gateway is gone whose engine `from` held their leases. Returns the calls that go on under this
+   * engine, for each of which it has called `resume` by then; the others are void. Throws where it cannot say.
+   */
+  adopt(from: string, commands: readonly CallRef[], resume: ResumeCall): Promise<string[]>
 }
 
 /** Hooks for metrics. They run for every step, so keep them short. */

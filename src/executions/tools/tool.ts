@@ -35,7 +35,7 @@ export type Tool = (
   context: ToolContext,
 ) => Promise<Json | undefined>
 /** The tool `handler`, and what it can be called for: steps that call another are run by a process that has it. */
-interface HandlerTool extends Tool {
+export interface HandlerTool extends Tool {
   readonly names: readonly string[]
 }
 /** `playbook` is not among them: the engine starts executions itself. */
@@ -339,7 +339,7 @@ export function handlerTool(handlers: PlaybookHandlers): HandlerTool {
   return Object.assign(tool, { names: [...byName.keys()] })
 }
 
-function unknownHandler(call: string | undefined, names: readonly string[]): ToolError {
+export function unknownHandler(call: string | undefined, names: readonly string[]): ToolError {
   const there = names.length > 0 ? `there are ${names.join(', ')}` : 'this process was given none'
   return new ToolError(
     call === undefined

@@ -37,7 +37,7 @@ export interface CelField {
   canFail: boolean
 }
 
-export interface CelSql {
+interface CelSql {
   type: CelType
   /** NULL where it is null or fails. */
   value: string
@@ -47,7 +47,7 @@ export interface CelSql {
 }
 
 /** What is wrong with an expression, and where. */
-export class CelProblem extends Error {}
+class CelProblem extends Error {}
 
 const OPERATORS = '+ - * / % == != < <= > >= in && || ! ?:'
 const FUNCTIONS =

@@ -169,7 +169,7 @@ function expressionRules(plan: FieldPlan): { rule: ExpressionRule; column: strin
   )
 }
 
-export interface RuleFinding {
+interface RuleFinding {
   rule: ExpressionRule
   /** SQL: where it does not hold, and where it cannot be worked out. */
   broken: string

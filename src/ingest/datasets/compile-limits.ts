@@ -6,7 +6,7 @@ import type { PlannedField } from './compile-plan.ts'
 import type { Field, Severity } from './dataset.ts'
 import { listOf, matches, text } from './sql-text.ts'
 
-export interface LimitFinding {
+interface LimitFinding {
   /** SQL that is true where the column cannot hold the value. */
   when: string
   /** SQL of a broken rule (see `finding`). */

@@ -10,7 +10,7 @@ import { listOf, replaceAll, text } from './sql-text.ts'
 /** Each step is SQL of the cell, made from the one before; the first gets nothing and reads the file's columns. */
 export type CellStep = (cell: string) => string
 
-export interface CellSource {
+interface CellSource {
   /** The file's column; a joined field has none. */
   column?: number
   /** Columns that are joined. */

@@ -668,7 +668,7 @@ export interface Reading {
   readonly matched?: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
-export interface RecalledReading {
+interface RecalledReading {
   /** The upload that they were chosen for, and the number of its change. */
   readonly upload_id: string | null
   readonly change: number | null

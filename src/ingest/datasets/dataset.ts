@@ -90,7 +90,7 @@ interface RuleText {
 }
 
 /** Holds where either value is missing. */
-export interface ComparisonRule extends RuleText {
+interface ComparisonRule extends RuleText {
   compare: [field: string, comparison: Comparison, other: string | number]
 }
 
@@ -99,7 +99,7 @@ export interface ExpressionRule extends RuleText {
   check: string
 }
 
-export type CrossRule = ComparisonRule | ExpressionRule
+type CrossRule = ComparisonRule | ExpressionRule
 
 export function isExpressionRule(rule: CrossRule): rule is ExpressionRule {
   return 'check' in rule
@@ -110,7 +110,7 @@ export const REPEATED_KEYS = ['refuse', 'sum', 'last', 'first'] as const
 export type RepeatedKeys = (typeof REPEATED_KEYS)[number]
 
 export const OWN_TOTALS_SETTINGS = ['warn', 'refuse'] as const
-export type OwnTotalsSetting = (typeof OWN_TOTALS_SETTINGS)[number]
+type OwnTotalsSetting = (typeof OWN_TOTALS_SETTINGS)[number]
 
 /** upsert: new rows are inserted, others updated; insert: existing rows are refused; update: new rows are refused. */
 export const MODES = ['upsert', 'insert', 'update', 'snapshot'] as const

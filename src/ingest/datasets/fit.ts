@@ -1,8 +1,8 @@
 /** Which datasets a file may be of, by its headers and values: for a file that comes without the name of one. */
 
+import type { DatasetMatch, DatasetMatches } from '../mapping-shapes.ts'
 import { type ReadOptionsMemory, recallOptions } from '../read-options.ts'
 import { normaliseFile } from '../readers/normalise.ts'
-import type { DatasetMatch, DatasetMatches } from '../shapes.ts'
 import type { SpooledFile } from '../spool.ts'
 import type { FileOptions } from '../stage.ts'
 import type { Dataset } from './dataset.ts'
@@ -10,7 +10,7 @@ import { knownHeaderTest, mapHeaders } from './headers.ts'
 import { type ChosenMapping, type MappedHeaders, namedFields } from './mapping.ts'
 import { columnsOf, fieldsOf, proposedHeaders, sampleColumns } from './mapping-preview.ts'
 
-export interface FitOptions {
+interface FitOptions {
   readonly platform?: string | undefined
   /** Of the workspace. */
   readonly remembered?: readonly MappedHeaders[]
@@ -44,7 +44,7 @@ export function datasetsThatFit(
   return rated.filter(({ most }) => most === best).map(({ name }) => name)
 }
 
-export interface MatchRequest {
+interface MatchRequest {
   readonly datasets: readonly Dataset[]
   readonly file: SpooledFile
   readonly remembered: readonly MappedHeaders[]

@@ -81,7 +81,10 @@ export function mapHeaders(
     missing: missingFields({ dataset, platform, fields, rows, unknown }),
     rowTypes: rows.map((row) => row.name),
     leaf,
-    notes: notesOn({ dataset, fields, rows, unknown, passedOver }),
+    notes: [
+      ...platformNotes(dataset, platform, headers, remembered),
+      ...notesOn({ dataset, fields, rows, unknown, passedOver }),
+    ],
   }
 
   function claimsOf(header: string): { claims: Claim[]; currency?: string; sign?: string } {
@@ -237,7 +240,8 @@ function mapHint(
   // A header that is not like the field is no suggestion: copied, the command would map the wrong header.
   const header = nearest === undefined ? 'HEADER' : nearest.replace(/["$`\\]/g, '\\$&')
   const command = `stagedoor dataset map ${dataset.name} --platform ${platform} --set "${header}=${means}" --as operator`
-  return `The file has ${shown.join(', ')}${more}. Check the dataset and the platform, add the column to the export, or say which header means it and bring the file again: \`${command}\`.`
+  const other = otherPlatform(dataset, platform, headers)
+  return `The file has ${shown.join(', ')}${more}. ${other === undefined ? '' : `${other.text}. `}Check the dataset and the platform, add the column to the export, or say which header means it and bring the file again: \`${command}\`.`
 }
 
 /** The row types whose fields are there. Facts before the leaf are left out: a line is one fact. */
@@ -354,6 +358,42 @@ function nearestHeader(
     }
   }
   return best
+}
+
+function platformNotes(
+  dataset: Dataset,
+  platform: string,
+  headers: readonly string[],
+  remembered: RememberedMapping,
+): FileNote[] {
+  const other = otherPlatform(dataset, platform, headers, remembered)
+  if (other === undefined) return []
+  const known = other.headers.slice(0, MAX_HEADERS_LISTED).map((header) => `“${header}”`)
+  return [
+    {
+      rule: 'header.other_platform',
+      message: `${other.text}: it knows ${known.join(', ')}. If the platform is wrong, discard this upload and upload the file again with the right one.`,
+    },
+  ]
+}
+
+/** Another platform that knows more of the columns: then the file is probably an export of that one. `headers`: what only that one knows. */
+function otherPlatform(
+  dataset: Dataset,
+  platform: string,
+  headers: readonly string[],
+  remembered: RememberedMapping = {},
+): { text: string; headers: string[] } | undefined {
+  const knownTo = (name: string) => headers.filter(knownHeaderTest(dataset, name, remembered))
+  const here = knownTo(platform)
+  const [best] = Object.keys(dataset.platforms)
+    .map((name) => ({ name, known: knownTo(name) }))
+    .sort((one, other) => other.known.length - one.known.length)
+  if (best === undefined || best.known.length <= here.length) return
+  return {
+    text: `The columns look like those of the platform ${best.name}, not of ${platform}`,
+    headers: best.known.filter((header) => !here.includes(header)),
+  }
 }
 
 function notesOn(mapped: {

@@ -4,6 +4,14 @@
  * as the reader takes it; what only looks like a field or holds such values is proposed, and used once a person confirms it.
  */
 import { queryDuck } from '../duckdb.ts'
+import type {
+  MappingPreview,
+  PreviewColumn,
+  PreviewField,
+  PreviewStyle,
+  PreviewValues,
+  UnknownValue,
+} from '../mapping-shapes.ts'
 import {
   type ReadOptionsMemory,
   type RecalledOptions,
@@ -14,14 +22,6 @@ import {
 import { chunkSource } from '../readers/chunks.ts'
 import type { NormalisedFile } from '../readers/format.ts'
 import { normaliseFile } from '../readers/normalise.ts'
-import type {
-  MappingPreview,
-  PreviewColumn,
-  PreviewField,
-  PreviewStyle,
-  PreviewValues,
-  UnknownValue,
-} from '../shapes.ts'
 import type { SpooledFile } from '../spool.ts'
 import type { FileOptions } from '../stage.ts'
 import { choicesOf, normaliseSpelling } from './compile-fields.ts'
@@ -55,7 +55,7 @@ import {
 import { text } from './sql-text.ts'
 import { hasForm, type ValueForm } from './value-patterns.ts'
 
-export interface PreviewRequest {
+interface PreviewRequest {
   readonly dataset: Dataset
   readonly platform: string
   readonly file: SpooledFile
@@ -73,10 +73,7 @@ export interface PreviewRequest {
 }
 
 /** The values of these that are not in the table, each with the nearest that are. */
-export type LookupReader = (
-  field: string,
-  values: readonly string[],
-) => Promise<ReadonlyMap<string, string[]>>
+type LookupReader = (field: string, values: readonly string[]) => Promise<ReadonlyMap<string, string[]>>
 
 const MAX_EXAMPLES = 5
 const MAX_EXAMPLE_LENGTH = 120
@@ -315,7 +312,7 @@ async function firstLines(
 
 // Samples: the first lines of the file, column by column.
 
-export interface ColumnSample {
+interface ColumnSample {
   readonly column: number
   readonly header: string
   /** Of the lines looked at, those that are not empty. */

@@ -15,7 +15,7 @@ import {
   setOption,
 } from './proposal.ts'
 
-export interface ChosenKey {
+interface ChosenKey {
   readonly columns: readonly string[]
   readonly questions: readonly Question[]
   readonly obstacles: readonly Obstacle[]

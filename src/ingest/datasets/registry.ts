@@ -10,7 +10,7 @@ import { quoteName, tableSql } from '../../kernel/postgres/names.ts'
 import type { Dataset } from './dataset.ts'
 
 /** `custom_rule`: it has a rule in TypeScript, which the database does not hold. */
-export type RegisteredDefinition = Dataset & { readonly custom_rule?: true }
+type RegisteredDefinition = Dataset & { readonly custom_rule?: true }
 
 export interface RegisteredDataset {
   readonly dataset: string

@@ -118,7 +118,11 @@ async function prepare(
   { progress }: OpenOptions,
 ): Promise<void> {
   await createDatabase(superuserUrl, secrets)
-  await migrate({ url: directUrl, ...(progress && { progress }) })
+  await migrate({ url: directUrl, ...(progress && { progress }) }).catch((error: unknown) => {
+    // The rest comes with a start after the older processes have stopped.
+    if (!(error instanceof StagedoorError && error.code === 'migration_waits')) throw error
+    progress?.(error.message)
+  })
   await attachDdlTriggers(superuserUrl)
   await setPasswords(superuserUrl, secrets)
   await withClient(directUrl, (client) => client.query('select iu_core.fn_default_workspace()'), {

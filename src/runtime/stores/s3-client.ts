@@ -163,10 +163,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 }
 
 /** Errors that are ours, that an abort made, or that say that an object is missing stay what they are. */
-export function explainS3Error(
-  error: unknown,
-  { bucket, endpoint }: Pick<S3Settings, 'bucket' | 'endpoint'>,
-) {
+function explainS3Error(error: unknown, { bucket, endpoint }: Pick<S3Settings, 'bucket' | 'endpoint'>) {
   if (error instanceof StagedoorError || isAbort(error) || isMissing(error)) return error
   const { name = '', code = '', message = '', $metadata } = error as S3Failure
   const status = $metadata?.httpStatusCode

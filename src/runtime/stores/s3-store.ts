@@ -27,9 +27,9 @@ import {
 } from './blob-store.ts'
 import { type Bucket, isConnectionError, isMissing } from './s3-client.ts'
 
-export const SCHEME = 's3'
+const SCHEME = 's3'
 /** Below this a blob is one PUT. Every stream holds one part that fills and two that are sent: 24 MiB. */
-export const PART_BYTES = 8 * 1024 ** 2
+const PART_BYTES = 8 * 1024 ** 2
 const PARTS_IN_FLIGHT = 2
 /** S3 takes 10,000 parts. */
 const MAX_PARTS = 10_000

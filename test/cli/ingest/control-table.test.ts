@@ -1,7 +1,7 @@
 /** Control totals on the command line: what sums up other lines is said apart, and nothing of it looks lost. */
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import { controlTable } from '../../../src/cli/upload-show.ts'
+import { controlTable } from '../../../src/cli/upload-totals.ts'
 import type { ControlTotal } from '../../../src/ingest/uploads.ts'
 
 const SPEND: ControlTotal = {

@@ -1,27 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
+import { useCli } from '../../support/database-cli.ts'
 import { createWorkspace } from '../../support/factories.ts'
-import { MIGRATOR } from '../../support/template.ts'
-import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
-const home = temporaryHome('cli-dataset')
-
-const cli = (...args: string[]) =>
-  runCli(args, {
-    DATABASE_URL: db.url('stagedoor_api'),
-    DATABASE_DIRECT_URL: db.url(MIGRATOR),
-    STAGEDOOR_HOME: home,
-  })
-
-function file(name: string, text: string): string {
-  const path = join(home, name)
-  writeFileSync(path, text)
-  return path
-}
+const { cli, file } = useCli(db, 'cli-dataset')
 
 const ORDERS = {
   name: 'orders',

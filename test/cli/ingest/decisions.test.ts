@@ -2,27 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
+import { useCli } from '../../support/database-cli.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
-import { MIGRATOR } from '../../support/template.ts'
-import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
-const home = temporaryHome('cli-decisions')
-
-const cli = (...args: string[]) =>
-  runCli(args, {
-    DATABASE_URL: db.url('stagedoor_api'),
-    DATABASE_DIRECT_URL: db.url(MIGRATOR),
-    STAGEDOOR_HOME: home,
-  })
-
-function file(name: string, lines: readonly string[]): string {
-  const path = join(home, name)
-  writeFileSync(path, ['sku,name,price', ...lines].join('\n'))
-  return path
-}
+const { home, cli, file: write } = useCli(db, 'cli-decisions')
+const file = (name: string, lines: readonly string[]) => write(name, ['sku,name,price', ...lines])
 
 async function ingest(path: string, ...flags: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli('ingest', path, '--json', ...flags)
@@ -195,4 +181,50 @@ it('planning again asks whose values count where somebody changed the table sinc
   const mine = await cli('upload', 'plan', id, '--on-conflict', 'use-mine', '--json')
   expect(JSON.parse(mine.stdout)).toMatchObject({ plan_totals: { ware: { update: 2 } } })
   expect((await cli('upload', 'conflicts', id)).stdout).toContain('Planning it again takes nothing back.')
+})
+
+it('shows when a plan was compared with production and how many rows differ, and asks whom the policy asks', async () => {
+  await ingest(file('g1.csv', ['G-1,Axe,1.00', 'G-2,Awl,2.00']))
+  const id = await ingest(file('g2.csv', ['G-1,Axe,5.00', 'G-2,Awl,6.00']), '--until', 'planned')
+  const [change] = await db.owner<{ number: number; workspace_id: string }>(
+    'select number, workspace_id from iu_core.change where subject_id = $1',
+    [id],
+  )
+  const number = String(change!.number)
+  expect((await cli('change', 'show', number)).stdout).toMatch(
+    /compared with production at \d\d:\d\d:\d\d UTC: no row differs/,
+  )
+  await db.owner(`update public.wares set price = 3 where sku = 'G-1'`)
+  const plan = await cli('upload', 'plan', id)
+  expect(`${plan.stdout}${plan.stderr}`).toMatch(/compared with production at .* UTC: 1 row differs/)
+  expect(JSON.parse((await cli('change', 'show', number, '--json')).stdout)).toMatchObject({
+    outdated: 'outdated',
+    plan_check: { rows_differ: 1, checked_at: expect.any(String) },
+  })
+  expect(JSON.parse((await cli('upload', 'plan', id, '--json')).stdout)).toMatchObject({
+    plan_check: { rows_differ: 1 },
+  })
+  // What cannot be compared is shown all the same.
+  await db.owner('alter table public.wares rename to wares_away')
+  const away = await cli('change', 'show', number)
+  expect(away).toMatchObject({ code: 0, stdout: expect.stringContaining('not compared with production: ') })
+  await db.owner('alter table public.wares_away rename to wares')
+
+  await createMember(db, change!.workspace_id, 'reviewer')
+  const reviewers = await db.owner<{ id: string }>(
+    `select user_id as id from public.workspace_members where role = 'reviewer'`,
+  )
+  for (const { id: member } of reviewers) await cli('group', 'add', 'Buyers', member)
+  const policy = join(home, 'buyers.yaml')
+  writeFileSync(policy, 'base: { approvals: 1, groups: [Buyers] }')
+  expect(await cli('policy', 'set', policy, '--dataset', 'wares')).toMatchObject({ code: 0 })
+  const waits = await ingest(file('g3.csv', ['G-3,Adze,5.00']), '--until', 'planned')
+  expect(await cli('upload', 'submit', waits)).toMatchObject({ code: 0 })
+  expect(await cli('change', 'inbox', '--as', 'reviewer', '--json')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/"group_name": "Buyers",\s+"by_policy": true/),
+  })
+  const inbox = await cli('change', 'inbox', '--as', 'reviewer')
+  expect(inbox.stdout.replace(/\s+/g, ' ')).toContain('the policy')
+  expect((await cli('policy', 'remove', '--dataset', 'wares')).code).toBe(0)
 })

@@ -1,27 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
+import { useCli } from '../../support/database-cli.ts'
 import { createWorkspace } from '../../support/factories.ts'
-import { MIGRATOR } from '../../support/template.ts'
-import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
-const home = temporaryHome('cli-init-edges')
-
-const cli = (...args: string[]) =>
-  runCli(args, {
-    DATABASE_URL: db.url('stagedoor_api'),
-    DATABASE_DIRECT_URL: db.url(MIGRATOR),
-    STAGEDOOR_HOME: home,
-  })
-
-function file(name: string, lines: readonly string[]): string {
-  const path = join(home, name)
-  writeFileSync(path, lines.join('\n'))
-  return path
-}
+const { home, cli, file } = useCli(db, 'cli-init-edges')
 
 const init = (table: string, path: string, name: string, ...flags: string[]) =>
   cli('init', table, path, '--name', name, '--output', join(home, `${name}.dataset.json`), ...flags)

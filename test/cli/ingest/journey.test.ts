@@ -62,7 +62,7 @@ it('a file goes from one person to another, into the tables, and back', async ()
   })
 
   expect((await upload('list', '--waiting', '--as', 'reviewer')).stdout).toMatch(
-    new RegExp(`${id}  in review`),
+    new RegExp(`${id}  awaiting review`),
   )
   const { plan_digest: digest } = await json('upload', 'show', id!)
   const approve = ['approve', id!, '--digest', digest.slice(0, 12)]
@@ -98,7 +98,9 @@ it('a file goes from one person to another, into the tables, and back', async ()
   expect(deeds).toMatchObject({ approved_by: expect.any(String), promoted_by: expect.any(String) })
   const metric = rows.find((row: { target: string }) => row.target === 'public.daily_metrics')
   const origin = await cli('lineage', 'daily_metrics', '--id', metric.target_id)
-  expect(origin.stdout).toMatch(/Written by line 2 of week\.csv\n.*approved by Reviewer/)
+  expect(origin.stdout).toMatch(
+    /Written by line 2 of week\.csv\n {2}Winter boots \/ Retarget \/ Boots video \/ 2026-11-09\n.*approved by Reviewer/,
+  )
 
   expect(await upload('undo', id!, '--as', 'reviewer')).toMatchObject({
     code: 2,

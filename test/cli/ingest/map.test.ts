@@ -1,31 +1,15 @@
-/** `stagedoor dataset map` with a file: what it shows, what it asks, what it remembers, and the options for `ingest`. */
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { answer, openQuestions } from '../../../src/cli/dataset-map.ts'
 import type { Mapping } from '../../../src/ingest/datasets/mapping.ts'
-import type { MappingPreview } from '../../../src/ingest/shapes.ts'
-import { runCli } from '../../support/cli.ts'
+import type { MappingPreview } from '../../../src/ingest/mapping-shapes.ts'
 import { useDatabase } from '../../support/database.ts'
+import { useCli } from '../../support/database-cli.ts'
 import { createWorkspace } from '../../support/factories.ts'
-import { MIGRATOR } from '../../support/template.ts'
-import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
-const home = temporaryHome('cli-map')
-
-const cli = (...args: string[]) =>
-  runCli(args, {
-    DATABASE_URL: db.url('stagedoor_api'),
-    DATABASE_DIRECT_URL: db.url(MIGRATOR),
-    STAGEDOOR_HOME: home,
-  })
-
-function file(name: string, ...lines: string[]): string {
-  const path = join(home, name)
-  writeFileSync(path, lines.join('\n'))
-  return path
-}
+const { home, cli, file: write } = useCli(db, 'cli-map')
+const file = (name: string, ...lines: string[]) => write(name, lines)
 
 const ORDERS = {
   name: 'orders',

@@ -1,28 +1,10 @@
-/** `upload show` and `upload checks` tell what a file's own totals say, and options of a file are remembered and forgotten. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
+import { useCli } from '../../support/database-cli.ts'
 import { createWorkspace } from '../../support/factories.ts'
-import { MIGRATOR } from '../../support/template.ts'
-import { temporaryHome } from '../../support/temporary-home.ts'
 
 const db = useDatabase()
-const home = temporaryHome('cli-own-totals')
-
-const cli = (...args: string[]) =>
-  runCli(args, {
-    DATABASE_URL: db.url('stagedoor_api'),
-    DATABASE_DIRECT_URL: db.url(MIGRATOR),
-    STAGEDOOR_HOME: home,
-  })
-
-function file(name: string, text: string): string {
-  const path = join(home, name)
-  writeFileSync(path, text)
-  return path
-}
+const { cli, file } = useCli(db, 'cli-own-totals')
 
 const SALES = {
   name: 'sales',

@@ -1,14 +1,10 @@
 /** Rows and limits of a plan on the command line: what is deleted has no line, and says what goes with it. */
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { uploadNextSteps } from '../../../src/cli/upload-next-steps.ts'
 import { planRowLines } from '../../../src/cli/upload-plan.ts'
-import {
-  dependentsText,
-  snapshotTexts,
-  totalsTable,
-  type UploadView,
-  uploadNextSteps,
-} from '../../../src/cli/upload-show.ts'
+import type { UploadView } from '../../../src/cli/upload-show.ts'
+import { dependentsText, snapshotTexts, totalsTable } from '../../../src/cli/upload-totals.ts'
 import type { PlanRow } from '../../../src/ingest/plan.ts'
 import type { Snapshot } from '../../../src/ingest/uploads.ts'
 

@@ -150,7 +150,7 @@ it(
   },
 )
 
-it('a manifest is changed by hand and staged anew', TIMEOUT, async () => {
+it('a manifest is changed by hand and staged again', TIMEOUT, async () => {
   const marked = await said('mark', example('handbook.md'), '--source-ref', 'other.md', '--address', 'other')
   const { stdout } = await cli('staging', 'show', recordIn(marked), '--part', '0')
   const manifest = JSON.parse(stdout) as { pieces: { address: string }[] }

@@ -15,6 +15,21 @@ export function faultyPool(pool: Pool, before: (sql: string) => void | Promise<v
   })
 }
 
+/** As `faultyPool`, but after the statement has run: its answer is late, or lost. */
+export function faultyAnswers(pool: Pool, after: (sql: string) => void | Promise<void>): Pool {
+  return new Proxy(pool, {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value
+      return async (config: string | { text: string }, values?: unknown[]) => {
+        const answer = await target.query(config as string, values)
+        await after(typeof config === 'string' ? config : config.text)
+        return answer
+      }
+    },
+  })
+}
+
 /** Breaks the connection under the first statement that has this in it. */
 export function breakingOnce(pool: Pool, part: string): { pool: Pool; breaks(): number } {
   let breaks = 0

@@ -160,9 +160,9 @@ it('recognises the same bytes, and the corrected file is a new upload', async ()
   expect((await call('POST', `/uploads/${first.upload_id}/discard`, 'operator')).body).toMatchObject({
     status: 'discarded',
   })
-  const anew = await uploads.send(week('Summer hats'), 'operator')
-  expect(anew).toMatchObject({ status: 202, body: { created: true } })
-  await uploads.settled(anew.body.upload.upload_id)
+  const second = await uploads.send(week('Summer hats'), 'operator')
+  expect(second).toMatchObject({ status: 202, body: { created: true } })
+  await uploads.settled(second.body.upload.upload_id)
 })
 
 it('promotes nothing that nobody has approved', async () => {
@@ -181,6 +181,11 @@ it('names the rows that changed since the plan was made', async () => {
   await call('GET', `/uploads/${fresh}/progress`, 'operator')
   const none = await call('GET', `/uploads/${fresh}/plan/stale`, 'reviewer')
   expect(none).toMatchObject({ status: 200, body: { items: [], total: 0 } })
+  const check = () => call('GET', `/uploads/${fresh}/plan/check`, 'viewer')
+  expect(await check()).toMatchObject({
+    status: 200,
+    body: { checked_at: expect.stringMatching(/^2/), rows_differ: 0, counts: {} },
+  })
   await uploads.db.owner(
     `insert into public.campaigns (client_id, platform, external_id, name)
      select u.client_id, u.platform, r.external_id, 'somebody else wrote it'
@@ -210,7 +215,10 @@ it('names the rows that changed since the plan was made', async () => {
       next: null,
     },
   })
-  expect(await call('GET', `/uploads/${fresh}/plan/stale`, 'stranger')).toMatchObject({ status: 404 })
+  expect(await check()).toMatchObject({ status: 200, body: { rows_differ: 1, counts: { created: 1 } } })
+  expect(await call('GET', `/uploads/${fresh}/plan/check`, 'reader')).toMatchObject({ status: 403 })
+  for (const what of ['stale', 'check'])
+    expect(await call('GET', `/uploads/${fresh}/plan/${what}`, 'stranger')).toMatchObject({ status: 404 })
 })
 
 it('plans again and asks in one call, and tells which checks took how long and what happened', async () => {

@@ -1,7 +1,7 @@
-/** A server that stops while it reads: nothing fails, and the next process begins the file anew. */
+/** A server that stops while it reads: nothing fails, and the next process reads the file from the beginning. */
 import pino from 'pino'
 import { expect, it } from 'vitest'
-import { startReader } from '../../../src/app/uploads.ts'
+import { startReader } from '../../../src/app/upload-reader.ts'
 import { until } from '../../support/until.ts'
 import { HEADER, useUploads } from './uploads-api.ts'
 

@@ -47,6 +47,26 @@ describe('headers', () => {
     expect(knownHeaderTest(ads, 'meta')('Campaign report')).toBe(false)
   })
 
+  it('of another platform are noted with its name, and those of the platform itself are not', () => {
+    const google = ['Day', 'Campaign', 'Ad group', 'Ad group ID', 'Ad ID', 'Impr.', 'Clicks', 'Cost']
+    const noted = (platform: string, headers: string[]) =>
+      mapHeaders(ads, platform, headers).notes.filter(({ rule }) => rule === 'header.other_platform')
+    expect(noted('meta', google)).toEqual([
+      {
+        rule: 'header.other_platform',
+        message: expect.stringMatching(/platform google, not of meta: it knows .*“Ad group ID”/),
+      },
+    ])
+    expect(noted('google', google)).toEqual([])
+    const meta = ['Campaign name', 'Ad set name', 'Ad name', 'Day', 'Amount spent (AUD)', 'Link clicks']
+    expect(noted('meta', meta)).toEqual([])
+    expect(noted('meta', ['Colour'])).toEqual([])
+    const lacking = mapHeaders(ads, 'meta', ['Ad group', 'Ad group ID', 'Impr.'])
+    expect(() => requireColumns(ads, 'meta', lacking)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('those of the platform google, not of meta') }),
+    )
+  })
+
   it('that are missing are named with the nearest one', () => {
     const map = mapHeaders(ads, 'meta', ['Campain nam', 'Colour'])
     expect(map.missing[0]).toMatchObject({ title: 'Campaign ID or Campaign name', nearest: 'Campain nam' })

@@ -87,7 +87,7 @@ describe('addresses stay', () => {
       'changed handbook/leave-2',
       'same handbook/expenses',
     ])
-    // Written anew in its place it is the same section still.
+    // Written again in its place, it is still the same section.
     expect(remarked(doc(A, B), doc(stranger, B))).toEqual([
       'changed handbook/leave',
       'same handbook/expenses',

@@ -90,18 +90,24 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
       {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
       {stale &&
         upload.approval_required &&
-        button('Plan again and ask', may.plan, () => plan('Re-planning and asking', true), !mayDecide)}
+        button(
+          'Plan again and submit for review',
+          may.plan,
+          () => plan('Planning again and submitting', true),
+          !mayDecide,
+        )}
       {stale && upload.approval_required && may.plan.allowed && (
         <p className="tiny">
-          Title, description and reviewers stay. They are told what changed since their approval.
-          {mayDecide && ' Whoever asks cannot approve it: leave this to its author if you want to decide.'}
+          Title, description and reviewers stay. The reviewers are told what changed since their approval.
+          {mayDecide &&
+            ' Whoever submits it cannot approve it: leave this to its author if you want to decide.'}
         </p>
       )}
       {stale &&
         button(
           upload.approval_required ? 'Plan again only' : 'Plan again',
           { allowed: may.plan.allowed, ...(upload.approval_required ? {} : may.plan) },
-          () => plan('Re-planning'),
+          () => plan('Planning again'),
           !upload.approval_required,
         )}
       {toSubmit &&

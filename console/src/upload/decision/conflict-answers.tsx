@@ -13,7 +13,7 @@ export function ConflictAnswers({ upload }: { upload: UploadDetail }) {
         .slice(0, 5)
         .map(({ column, table }) => column ?? `rows of ${table.replace(/^public\./, '')}`)
         .join(', ')}
-      {columns.length > 5 && ', …'}): said <Person id={answered_by} />, <Ago at={answered_at} />.
+      {columns.length > 5 && ', …'}). Chosen by <Person id={answered_by} />, <Ago at={answered_at} />.
     </p>
   ))
 }

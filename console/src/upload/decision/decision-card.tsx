@@ -137,8 +137,9 @@ export function DecisionCard({
       )}
       {upload.status === 'planned' && (upload.own_totals?.disagree ?? 0) > 0 && (
         <p className="aside-note">
-          <b>The file’s own totals disagree with its lines.</b> <a href="#checks-title">Checks</a> says by how
-          much.
+          <b>The file’s own totals disagree with its lines.</b>{' '}
+          {(upload.invalid_count ?? 0) > 0 && 'An invalid line may be the cause. '}
+          <a href="#checks-title">Checks</a> says by how much.
         </p>
       )}
       <DecisionFacts upload={upload} dataset={dataset} />
@@ -158,7 +159,7 @@ export function DecisionCard({
       <RefusalNote failure={failure} />
       {asking && (conflicts > 0 || isConflict) && busy === undefined && (
         <ConflictDialog
-          // Refused again: production moved on between the question and the answer, and it asks anew.
+          // Refused again: production moved on between the question and the answer, so the dialog asks again.
           key={asking.wanted.more?.conflicts_digest}
           upload={upload}
           close={() => setAsking(undefined)}

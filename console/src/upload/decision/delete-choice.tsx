@@ -11,7 +11,7 @@ export function DeleteChoice({ upload, doing }: { upload: UploadDetail; doing: D
   if (share == null && !short) return null
   const { allowed, why } = upload.may.plan
   const plan = (more: { max_deleted?: number; allow_short_file?: boolean }) =>
-    doing.plan('Re-planning', { more })
+    doing.plan('Planning again', { more })
   const disabled = !allowed || doing.busy !== undefined
   return (
     <fieldset className="mode">

@@ -17,7 +17,7 @@ export function ModeChoice({ upload, doing }: { upload: UploadDetail; doing: Doi
   const mode = chosen ?? upload.gate_mode
   async function plan(wanted: GateMode, share: number) {
     setChosen(wanted)
-    await doing.plan('Re-planning', { mode: wanted, threshold: share })
+    await doing.plan('Planning again', { mode: wanted, threshold: share })
     setChosen(undefined)
   }
   const option = (value: GateMode, word: string, text: string) => (

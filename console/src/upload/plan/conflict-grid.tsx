@@ -167,7 +167,7 @@ interface CellProps {
   readonly decimals: number | undefined
 }
 
-/** Base, yours, theirs beneath each other; one value where nobody changed the cell. */
+/** Base, mine, theirs beneath each other; one value where nobody changed the cell. */
 function Three({ row, column, decimals }: CellProps) {
   const { before, planned, now, yours, theirs } = row
   const text = (image: 'before' | 'planned' | 'now') => {
@@ -188,7 +188,7 @@ function Three({ row, column, decimals }: CellProps) {
         <span className="tiny three-side">base</span> {before === null ? 'no row' : text('before')}
       </span>
       <span>
-        <span className="tiny three-side">yours</span>{' '}
+        <span className="tiny three-side">mine</span>{' '}
         {isYours ? <ins>{text('planned')}</ins> : writes ? text('planned') : 'not written'}
       </span>
       <span>

@@ -69,7 +69,7 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
 const ACTION: Column<PlanRow> = {
   id: 'action',
   header: 'Action',
-  size: 96,
+  size: 112,
   cell: ({ row }) => (
     <span className={row.original.action === 'delete' ? 'is-wrong' : 'muted'}>
       {ACTION_LABELS[row.original.action]}

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Change } from '../../api/changes.ts'
-import type { Dataset, PlanRow, StalePlan, UploadDetail } from '../../api/upload-types.ts'
+import type { Dataset, PlanRow, UploadDetail } from '../../api/upload-types.ts'
 import { type RowPlace, useRowNotes } from '../../changes/row-notes.tsx'
 import { Grid } from '../../grid/grid.tsx'
 import { usePages } from '../../grid/use-pages.ts'
@@ -8,6 +8,7 @@ import { count, counted, shortHash } from '../../parts/format.ts'
 import { Person } from '../../parts/person.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
+import type { MovedRows } from '../use-stale.ts'
 import { ConflictGrid } from './conflict-grid.tsx'
 import { ControlTotals } from './control-totals.tsx'
 import { columnsIn, dataColumn, phoneColumns, planColumns } from './plan-columns.tsx'
@@ -28,7 +29,7 @@ interface Props {
   readonly change: Change | undefined
   readonly dataset: Dataset | undefined
   /** Undefined: production is as the plan saw it, or that is not known yet. */
-  readonly stale: StalePlan | undefined
+  readonly stale: MovedRows | undefined
 }
 
 export function PlanTab(props: Props) {
@@ -124,7 +125,7 @@ function Planned({ upload, change, dataset, stale }: Props) {
         choose={choose}
         aside={
           special === 'conflicts' || special === 'moved'
-            ? 'base, yours, theirs'
+            ? 'base, mine (this file), theirs (production now)'
             : pages.begun
               ? shownRows(pages.count, pages.done)
               : 'loading…'
@@ -164,7 +165,7 @@ function placeOf({ row_type, row_number }: PlanRow): RowPlace {
 }
 
 /** What can be shown beside the rows of the plan, the most pressing first. */
-function specialsOf(stale: StalePlan | undefined, since: Since | undefined): [PlanSpecial, string][] {
+function specialsOf(stale: MovedRows | undefined, since: Since | undefined): [PlanSpecial, string][] {
   const conflicts = stale === undefined ? 0 : stale.total - (stale.counts.other_cells ?? 0)
   const changed = since === undefined ? 0 : changedIn(since)
   return [

@@ -45,8 +45,14 @@ function decimalsOf(currency: string | undefined): number {
   return format.resolvedOptions().maximumFractionDigits ?? 2
 }
 
+/** What names a row, of a plan or of what was written. */
+export type Nameable = Pick<
+  PlanRow,
+  'row_type' | 'row_number' | 'row_key' | 'target_key' | 'label' | 'before'
+>
+
 /** What people call the row: its key, else its own name, which is the last one that its line gives. */
-export function nameOf(row: PlanRow, fields: readonly string[]): string {
+export function nameOf(row: Nameable, fields: readonly string[]): string {
   const own = ownKeyOf(row)
   if (own.length > 0) return own.map(({ value }) => value).join(' · ')
   const name = namesFor(row, fields).at(-1)
@@ -60,13 +66,13 @@ export function nameOf(row: PlanRow, fields: readonly string[]): string {
 }
 
 /** The key that the file gives, if it tells the row from others: a day alone, or an id, is a part of what it belongs to. */
-export function ownKeyOf({ row_key }: PlanRow): { column: string; value: string }[] {
+export function ownKeyOf({ row_key }: Nameable): { column: string; value: string }[] {
   const key = row_key.flatMap(({ column, value }) => (value === null ? [] : [{ column, value }]))
   return key.every(({ value }) => isId(value) || DAY.test(value)) ? [] : key
 }
 
 /** The names of what it belongs to, the widest first; of a row that its key names, its own name too. */
-export function parentsOf(row: PlanRow, fields: readonly string[]): string {
+export function parentsOf(row: Nameable, fields: readonly string[]): string {
   const names = namesFor(row, fields)
   if (ownKeyOf(row).length === 0) return names.slice(0, -1).join(' / ')
   const name = nameOf(row, fields)
@@ -92,19 +98,19 @@ export function namesFor(
 const DAY = /^\d{4}-\d\d-\d\d/
 
 /** Of a row that its key does not name, the day of a figure. */
-export function whenOf(row: PlanRow): string {
+export function whenOf(row: Nameable): string {
   if (ownKeyOf(row).length > 0) return ''
   return Object.values(row.target_key ?? {})
     .filter((value) => typeof value === 'string' && DAY.test(value))
     .join(' · ')
 }
 
-/** `1234567.5` as 1,234,567.5: exact, so never through a number of JavaScript. */
+/** `1234567.5` as 1,234,567.50: exact, so never through a number of JavaScript. */
 export function amount(decimal: string): string {
   if (decimal === '0') return '–'
   const [whole = '', fraction] = decimal.split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+  return fraction === undefined ? grouped : `${grouped}.${fraction.padEnd(2, '0')}`
 }
 
 export function signedAmount(decimal: string): string {

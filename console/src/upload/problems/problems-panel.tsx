@@ -7,7 +7,7 @@ import type { Correction } from './use-repairs.ts'
  * What editable cells of the grid need. Passed by context and not through the columns, because React would mount new columns as
  * new components and lose what a person is typing.
  */
-export interface ProblemsPanel {
+interface ProblemsPanel {
   readonly upload: string
   readonly may: boolean
   /** Lines whose correction is on its way. */
@@ -22,9 +22,9 @@ export interface ProblemsPanel {
 const ProblemsPanelContext = createContext<ProblemsPanel | undefined>(undefined)
 
 export function useProblemsPanel(): ProblemsPanel {
-  const desk = useContext(ProblemsPanelContext)
-  if (desk === undefined) throw new Error('useProblemsPanel is used outside of ProblemsPanelProvider')
-  return desk
+  const panel = useContext(ProblemsPanelContext)
+  if (panel === undefined) throw new Error('useProblemsPanel is used outside of ProblemsPanelProvider')
+  return panel
 }
 
 type Props = ProblemsPanel & { readonly children: ReactNode }
@@ -39,9 +39,9 @@ export function ProblemsPanelProvider({
   pasteBlock,
   children,
 }: Props) {
-  const desk = useMemo(
+  const panel = useMemo(
     () => ({ upload, may, saving, drafts, correct, editLine, pasteBlock }),
     [upload, may, saving, drafts, correct, editLine, pasteBlock],
   )
-  return <ProblemsPanelContext value={desk}>{children}</ProblemsPanelContext>
+  return <ProblemsPanelContext value={panel}>{children}</ProblemsPanelContext>
 }

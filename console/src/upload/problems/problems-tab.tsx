@@ -9,9 +9,7 @@ import { count, counted } from '../../parts/format.ts'
 import { RefusalNote } from '../../parts/refusal-note.tsx'
 import { useNarrow } from '../../parts/use-narrow.ts'
 import { useSession } from '../../session/session.tsx'
-import { CorrectionsDialog } from '../repair/corrections-dialog.tsx'
-import { PasteDialog, type PasteStart } from '../repair/paste-dialog.tsx'
-import { ReplaceDialog } from '../repair/replace-dialog.tsx'
+import { EditDialog, type OpenEdit } from '../repair/edit-dialog.tsx'
 import { EditBar, editKeys } from '../rows/edit-bar.tsx'
 import { ProblemFilters, useProblemKinds } from '../rows/line-filters.tsx'
 import { invalidText } from '../state.ts'
@@ -41,9 +39,7 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   const [errorsOnly, setErrorsOnly] = useState((upload.invalid_count ?? 0) > 0)
   const [only, setOnly] = useState<Only>(ANY)
   const [whole, setWhole] = useState<StagedRow>()
-  const [replacing, setReplacing] = useState(false)
-  const [correcting, setCorrecting] = useState(false)
-  const [pasting, setPasting] = useState<{ text: string; start: PasteStart }>()
+  const [edit, setEdit] = useState<OpenEdit>()
   // Grows when many lines changed: then they are read again.
   const [edition, setEdition] = useState(0)
   const [failure, setFailure] = useState<Failure>()
@@ -81,7 +77,8 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
   )
   const pasteBlock = useCallback(
     (text: string, row: StagedRow, column: string) =>
-      setPasting({
+      setEdit({
+        kind: 'paste',
         text,
         start: { line: row.row_number, column: gridColumns.findIndex(({ name }) => name === column) },
       }),
@@ -156,10 +153,18 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
         <ProblemFilters kinds={kinds} rule={only.rule} column={only.column} choose={setOnly} />
         {upload.may.repair.allowed && (
           <>
-            <button type="button" className="button is-small" onClick={() => setReplacing(true)}>
+            <button
+              type="button"
+              className="button is-small"
+              onClick={() => setEdit({ kind: 'replace', start: { which: 'text', column: only.column } })}
+            >
               Find and replace…
             </button>
-            <button type="button" className="button is-small" onClick={() => setCorrecting(true)}>
+            <button
+              type="button"
+              className="button is-small"
+              onClick={() => setEdit({ kind: 'corrections' })}
+            >
               Correct in a spreadsheet…
             </button>
           </>
@@ -207,46 +212,15 @@ export function ProblemsTab({ upload, take, toFirst, toSave, saved }: Props) {
           toneOf={(line) => (line.kind === 'fixed' ? 'is-tall is-fixed' : 'is-tall')}
         />
       </ProblemsPanelProvider>
-      {replacing && (
-        <ReplaceDialog
-          upload={id}
-          columns={upload.columns}
-          start={{ which: 'text', column: only.column }}
-          filter={filter}
-          drafts={drafts}
-          close={() => setReplacing(false)}
-          done={(edits) => {
-            setReplacing(false)
-            drafts.edit(`replacing in ${counted(edits.length, 'cell')}`, edits)
-          }}
-        />
-      )}
-      {correcting && (
-        <CorrectionsDialog
-          upload={id}
-          fileName={upload.file_name}
-          filter={filter}
-          drafts={drafts}
-          done={(edits) => {
-            setCorrecting(false)
-            drafts.edit(`taking ${counted(edits.length, 'cell')} of a corrected file`, edits)
-          }}
-          close={() => setCorrecting(false)}
-        />
-      )}
-      {pasting && (
-        <PasteDialog
+      {edit && (
+        <EditDialog
+          open={edit}
           upload={upload}
           columns={gridColumns}
-          text={pasting.text}
-          start={pasting.start}
-          filter={NO_FILTER}
-          textOf={(row, column) => drafts.get(row.row_number, column)?.text ?? row.raw_payload[column] ?? ''}
-          done={(edits) => {
-            setPasting(undefined)
-            drafts.edit(`pasting ${counted(edits.length, 'cell')}`, edits)
-          }}
-          close={() => setPasting(undefined)}
+          filter={filter}
+          pasteFilter={NO_FILTER}
+          drafts={drafts}
+          close={() => setEdit(undefined)}
         />
       )}
       {whole && (

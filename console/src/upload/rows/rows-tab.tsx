@@ -12,9 +12,8 @@ import { type CellEdit, useDrafts } from '../problems/drafts.ts'
 import { RepairNote } from '../problems/repair-note.tsx'
 import { type Correction, useRepairs } from '../problems/use-repairs.ts'
 import { type GridColumn, isBlock } from '../repair/block.ts'
-import { CorrectionsDialog } from '../repair/corrections-dialog.tsx'
-import { PasteDialog, type PasteStart } from '../repair/paste-dialog.tsx'
-import { ReplaceDialog, type ReplaceStart } from '../repair/replace-dialog.tsx'
+import { EditDialog, type OpenEdit } from '../repair/edit-dialog.tsx'
+import type { ReplaceStart } from '../repair/replace-dialog.tsx'
 import { EditBar, editKeys } from './edit-bar.tsx'
 import { EditedCell, type OpenCell, RowsEditing } from './edited-cell.tsx'
 import { ProblemFilters, useProblemKinds } from './line-filters.tsx'
@@ -62,9 +61,7 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
   const active = useRef<GridCell>({ row: 0, column: 0 })
   const range = useRef<Range>({ from: active.current, to: active.current })
   const [open, setOpen] = useState<OpenCell>()
-  const [pasting, setPasting] = useState<{ text: string; start: PasteStart }>()
-  const [replacing, setReplacing] = useState<ReplaceStart>()
-  const [correcting, setCorrecting] = useState(false)
+  const [edit, setEdit] = useState<OpenEdit>()
   const [refused, setRefused] = useState('')
   const { allowed, why } = upload.may.repair
 
@@ -192,7 +189,7 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
     if (text !== '' && !isBlock(text) && block && cellAt({ row, column }))
       return editBlock(block, 'pasting', () => text.replace(/\r?\n$/, ''))
     const line = pages.at(row)?.row_number ?? from ?? 1
-    setPasting({ text, start: { line, column } })
+    setEdit({ kind: 'paste', text, start: { line, column } })
   }
 
   function copy(block: Range): string {
@@ -213,15 +210,13 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
   /** The column and the text of the cell that somebody stands on. */
   function replace(which: 'part' | 'all' = 'part') {
     const cell = cellAt(active.current)
-    const text = cell && textOf(cell.row, cell.name)
-    if (cell === undefined) return setReplacing({ which })
-    setReplacing(
-      which === 'all'
-        ? { which, column: cell.name, to: text ?? '' }
-        : text === ''
-          ? { which: 'empty', column: cell.name }
-          : { which: 'text', column: cell.name, from: text ?? '' },
-    )
+    setEdit({ kind: 'replace', start: cell === undefined ? { which } : startAt(cell) })
+
+    function startAt({ row, name: column }: { row: StagedRow; name: string }): ReplaceStart {
+      const text = textOf(row, column)
+      if (which === 'all') return { which, column, to: text }
+      return text === '' ? { which: 'empty', column } : { which: 'text', column, from: text }
+    }
   }
 
   return (
@@ -303,7 +298,7 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
           <button type="button" className="button is-small" title="Ctrl+H" onClick={() => replace()}>
             Find and replace…
           </button>
-          <button type="button" className="button is-small" onClick={() => setCorrecting(true)}>
+          <button type="button" className="button is-small" onClick={() => setEdit({ kind: 'corrections' })}>
             Correct in a spreadsheet…
           </button>
           <span className="tiny edit-hint">
@@ -348,47 +343,14 @@ export function RowsTab({ upload, take }: { upload: UploadDetail; take(upload: U
           }}
         />
       </RowsEditing>
-      {pasting && (
-        <PasteDialog
+      {edit && (
+        <EditDialog
+          open={edit}
           upload={upload}
           columns={gridColumns}
-          text={pasting.text}
-          start={pasting.start}
-          filter={filter}
-          textOf={textOf}
-          done={(edits) => {
-            setPasting(undefined)
-            drafts.edit(`pasting ${counted(edits.length, 'cell')}`, edits)
-          }}
-          close={() => setPasting(undefined)}
-        />
-      )}
-      {replacing && (
-        <ReplaceDialog
-          upload={id}
-          columns={names}
-          start={replacing}
           filter={filter}
           drafts={drafts}
-          done={(edits, which) => {
-            setReplacing(undefined)
-            const word = which === 'part' || which === 'text' ? 'replacing in' : 'filling'
-            drafts.edit(`${word} ${counted(edits.length, 'cell')}`, edits)
-          }}
-          close={() => setReplacing(undefined)}
-        />
-      )}
-      {correcting && (
-        <CorrectionsDialog
-          upload={id}
-          fileName={upload.file_name}
-          filter={filter}
-          drafts={drafts}
-          done={(edits) => {
-            setCorrecting(false)
-            drafts.edit(`taking ${counted(edits.length, 'cell')} of a corrected file`, edits)
-          }}
-          close={() => setCorrecting(false)}
+          close={() => setEdit(undefined)}
         />
       )}
     </div>

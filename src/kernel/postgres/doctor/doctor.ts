@@ -249,8 +249,9 @@ const MIGRATE = 'stagedoor migrate'
 async function examineHistory(url: string, files: SqlFiles): Promise<History> {
   try {
     const plan = await planMigration({ url, files })
-    if (plan.migrations.length === 0) return { findings: rightsFindings(plan.bootstrap), current: true }
-    return { findings: plan.migrations.map((name) => pendingFinding(`migration ${name}`)), current: false }
+    const pending = [...plan.migrations, ...plan.waiting_migrations]
+    if (pending.length === 0) return { findings: rightsFindings(plan.bootstrap), current: true }
+    return { findings: pending.map((name) => pendingFinding(`migration ${name}`)), current: false }
   } catch (error) {
     // The report already has a finding about that login. The objects can still be compared.
     if (isCode(error, 'direct_login_wrong')) return { findings: [], current: await isMigrated(url) }

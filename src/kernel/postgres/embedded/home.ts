@@ -26,7 +26,7 @@ export interface ServerLocation {
 }
 
 /** Settings that a home keeps between starts. */
-export interface HomeSettings {
+interface HomeSettings {
   readonly port?: number
   readonly base?: string
 }

@@ -13,10 +13,12 @@ export interface Migration {
   readonly sql: string
   readonly checksum: string
   /**
-   * False where the first line says `-- stagedoor: no transaction`. Then every `;` at the end of a line ends a
+   * False where the first lines say `-- stagedoor: no transaction`. Then every `;` at the end of a line ends a
    * statement, and each is written so that it can run again (`if not exists`), for it may have to.
    */
   readonly transactional: boolean
+  /** `-- stagedoor: contract`: takes away what an older version uses, and waits until none runs. */
+  readonly contracts: boolean
 }
 
 export interface Routine {
@@ -53,12 +55,18 @@ function readMigrations(folder: string): Migration[] {
     const name = relative(folder, file).replace(/\.sql$/, '')
     const version = /^(\d{4})_[a-z0-9_]+$/.exec(name)?.[1]
     if (!version) throw new Error(`${name}.sql: a migration is called 0001_its_name.sql`)
+    const header = headerOf(sql)
+    if (header.has('contract') !== /^\d{4}_contract_/.test(name))
+      throw new Error(
+        `${name}.sql: one that begins with "-- stagedoor: contract" is called 0001_contract_its_name.sql`,
+      )
     return {
       version: Number(version),
       name,
       sql,
       checksum: sha256(sql),
-      transactional: !sql.startsWith('-- stagedoor: no transaction'),
+      transactional: !header.has('no transaction'),
+      contracts: header.has('contract'),
     }
   })
   migrations.forEach((migration, index) => {
@@ -67,6 +75,19 @@ function readMigrations(folder: string): Migration[] {
     }
   })
   return migrations
+}
+
+/** What the lines at the beginning say: `-- stagedoor: contract`, `-- stagedoor: no transaction`. */
+function headerOf(sql: string): ReadonlySet<string> {
+  const said = new Set<string>()
+  for (const line of sql.split(/\r?\n/)) {
+    const [, what] = /^-- stagedoor: ([a-z ]+)$/.exec(line) ?? []
+    if (what === undefined) break
+    if (what !== 'contract' && what !== 'no transaction')
+      throw new Error(`a migration does not say "${line}"`)
+    said.add(what)
+  }
+  return said
 }
 
 const TRIGGER_CALL = /\bexecute\s+(?:function|procedure)\s+([a-z_]+\.[a-z_0-9]+)\s*\(/gi

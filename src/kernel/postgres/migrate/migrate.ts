@@ -1,10 +1,12 @@
 /** Brings a database to this version: bootstrap, migrations, routines. Forward only, one migrator at a time. */
 import type pg from 'pg'
 import { StagedoorError } from '../../errors.ts'
+import { VERSION } from '../../version.ts'
 import { assertSupported, withClient } from '../connection.ts'
 import { refuseTransactionPooler } from '../open.ts'
 import { assertMigrator, bootstrap, bootstrapStatements, HISTORY_EXISTS, rolesMissing } from './bootstrap.ts'
 import { type Migration, type Routine, readSqlFiles, type SqlFiles } from './files.ts'
+import { listOlderProcesses, type OlderProcess, splitMigrations } from './older-processes.ts'
 import { applyRoutines, compareRoutines } from './routines.ts'
 
 /** What `migrate` would do, or did. */
@@ -15,6 +17,10 @@ export interface MigrationPlan {
   /** Functions, procedures and views to create or replace, as `schema.name`. */
   readonly routines: readonly string[]
   readonly removed_routines: readonly string[]
+  /** Migrations that take away what an older version uses: they wait until `older_processes` have stopped. */
+  readonly waiting_migrations: readonly string[]
+  /** Processes of an older version that work on the database. */
+  readonly older_processes: readonly OlderProcess[]
 }
 
 interface MigrateOptions {
@@ -22,6 +28,8 @@ interface MigrateOptions {
   readonly files?: SqlFiles
   /** Called with the name of each step before it runs. */
   readonly progress?: (step: string) => void
+  /** Of this package; for tests. */
+  readonly version?: string
 }
 
 /** The advisory lock of all migrators of one database. */
@@ -29,7 +37,12 @@ const LOCK = "hashtextextended('stagedoor.migrate', 0)"
 
 export function isUpToDate(plan: MigrationPlan): boolean {
   return (
-    plan.bootstrap.length + plan.migrations.length + plan.routines.length + plan.removed_routines.length === 0
+    plan.bootstrap.length +
+      plan.migrations.length +
+      plan.waiting_migrations.length +
+      plan.routines.length +
+      plan.removed_routines.length ===
+    0
   )
 }
 
@@ -40,12 +53,16 @@ export async function planMigration(options: MigrateOptions): Promise<MigrationP
     async (client) => {
       await assertSupported(client, options.url)
       await assertMigrator(client)
-      return compare(client, files)
+      return compare(client, files, options.version ?? VERSION)
     },
     { purpose: 'migrate' },
   )
 }
 
+/**
+ * Throws `migration_waits` after everything else was done, where a migration would take away what a living process of an older version
+ * uses: once those have stopped, `migrate` does the rest.
+ */
 export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
   const files = options.files ?? readSqlFiles()
   const progress = options.progress ?? (() => {})
@@ -58,9 +75,9 @@ export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
       await takeLock(client, progress)
       if ((await bootstrapStatements(client)).length > 0) progress('roles and schemas')
       const prepared = await bootstrap(client)
-      const plan = { ...(await compare(client, files)), bootstrap: prepared }
+      const plan = { ...(await compare(client, files, options.version ?? VERSION)), bootstrap: prepared }
       if (isUpToDate(plan)) return plan
-      for (const migration of await pendingMigrations(client, files.migrations)) {
+      for (const migration of files.migrations.filter(({ name }) => plan.migrations.includes(name))) {
         progress(migration.name)
         await apply(client, migration)
       }
@@ -69,10 +86,17 @@ export async function migrate(options: MigrateOptions): Promise<MigrationPlan> {
         await applyRoutines(client, files.routines, await compareRoutines(client, files.routines))
         await client.query(files.afterMigrate)
       })
+      requireNoneWaits(plan)
       return plan
     },
     { purpose: 'migrate' },
   )
+}
+
+function requireNoneWaits({ waiting_migrations: waiting, older_processes: older }: MigrationPlan): void {
+  if (waiting.length === 0) return
+  const who = older.map(({ host, pid, version }) => `${host} process ${pid} version ${version}`)
+  throw new StagedoorError('migration_waits', { migration: waiting.join(', '), processes: who.join('; ') })
 }
 
 async function takeLock(client: pg.Client, progress: (step: string) => void): Promise<void> {
@@ -82,7 +106,7 @@ async function takeLock(client: pg.Client, progress: (step: string) => void): Pr
   await client.query(`select pg_advisory_lock(${LOCK})`)
 }
 
-async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPlan> {
+async function compare(client: pg.Client, files: SqlFiles, version: string): Promise<MigrationPlan> {
   const statements = await bootstrapStatements(client)
   const { rows } = await client.query<{ there: boolean }>(`select ${HISTORY_EXISTS} as there`)
   if (!rows[0]!.there) {
@@ -91,17 +115,23 @@ async function compare(client: pg.Client, files: SqlFiles): Promise<MigrationPla
       migrations: files.migrations.map((migration) => migration.name),
       routines: files.routines.map(nameOf),
       removed_routines: [],
+      waiting_migrations: [],
+      older_processes: [],
     }
   }
-  const migrations = await pendingMigrations(client, files.migrations).catch(
+  const pending = await pendingMigrations(client, files.migrations).catch(
     async (error: { code?: string }) => {
       throw error.code === '42501' ? await rolesMissing(client, statements, error) : error
     },
   )
   const changes = await asReader(client, () => compareRoutines(client, files.routines))
+  const older = await asReader(client, () => listOlderProcesses(client, version))
+  const { now, later } = splitMigrations(pending, older)
   return {
     bootstrap: statements,
-    migrations: migrations.map((migration) => migration.name),
+    migrations: now.map(({ name }) => name),
+    waiting_migrations: later.map(({ name }) => name),
+    older_processes: older,
     routines: changes.changed.map(nameOf),
     removed_routines: changes.removed.map((routine) => `${routine.schema_name}.${routine.object_name}`),
   }

@@ -162,7 +162,7 @@ describe.runIf(isRoot())('as root', { timeout: LIMIT }, () => {
     }
   })
 
-  test('a closed home that was deleted starts anew at the same path, beside data that nobody owns any more', async () => {
+  test('a closed home that was deleted starts as a new one at the same path, beside data that nobody owns any more', async () => {
     const closed = join(scratch, 'deleted')
     mkdirSync(closed, { mode: 0o700 })
     const places: string[] = []

@@ -15,35 +15,39 @@ const MAX_RETRY_MS = 5000
 /** Statements here take milliseconds: without an answer for so long the session is taken as broken. */
 const STATEMENT_MS = 3000
 
-interface KeptSessionOptions {
+interface DedicatedSessionOptions {
   /** A direct connection: a transaction pooler delivers notifications to whichever client holds the session. */
   readonly url: string
   readonly role: string
-  readonly channel: string
   /** Called with every notification of other sessions; those that this session sends are left out. */
   onNotify(payload: string): void
-  /** Called on every new session before it counts as connected. */
+  /** Called on every new session before it counts as connected; whoever wants notifications listens here. */
   onOpen(): Promise<void>
   /** The session is gone: notifications are missed from now on. */
   onLost(): void
   readonly log: Logger
 }
 
-export class KeptSession {
-  private readonly options: KeptSessionOptions
+export class DedicatedSession {
+  private readonly options: DedicatedSessionOptions
   private readonly stopping = new AbortController()
   private readonly loop: Promise<void>
   private client: pg.Client | undefined
   private isOpen = false
   private last: Promise<void> = Promise.resolve()
 
-  constructor(options: KeptSessionOptions) {
+  constructor(options: DedicatedSessionOptions) {
     this.options = options
     this.loop = this.keepOpen()
   }
 
   get connected(): boolean {
     return this.isOpen
+  }
+
+  /** Statements can be sent: also while `onOpen` runs. */
+  get isUsable(): boolean {
+    return this.client !== undefined
   }
 
   /** Throws `database_unreachable` while there is no session. With `name` the statement is prepared once a session. */
@@ -114,7 +118,7 @@ export class KeptSession {
   }
 
   private session(): Promise<void> {
-    const { url, role, channel, onNotify, onOpen } = this.options
+    const { url, role, onNotify, onOpen } = this.options
     return withClient(
       url,
       async (client) => {
@@ -124,7 +128,6 @@ export class KeptSession {
           if (processId !== own) onNotify(payload ?? '')
         })
         this.client = client
-        await client.query(`listen ${channel}`)
         await onOpen()
         this.isOpen = true
         await ended

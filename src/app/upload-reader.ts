@@ -5,28 +5,20 @@
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { type PipelineDeps, readQueued } from '../ingest/pipeline.ts'
-import {
-  emptyFileTrash,
-  failReading,
-  isReplaced,
-  outcomeOf,
-  readingKind,
-  takeReading,
-} from '../ingest/reading.ts'
-import { homeUploadFiles } from '../ingest/upload-files.ts'
+import { failReading, isReplaced, outcomeOf, readingKind, takeReading } from '../ingest/reading.ts'
+import { emptyFileTrash, homeUploadFiles } from '../ingest/upload-files.ts'
 import { JobAborted, type JobHandler, type JobHandlers } from '../jobs/handlers.ts'
 import { startWorker, type Worker, type WorkerOptions } from '../jobs/worker.ts'
 import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 
 /** Files at once. Each takes DuckDB's memory and up to two sessions. */
 export const READERS = 4
-/** A small file is read to its end when the process stops; a large one is given back, and another process begins it anew. */
+/** A small file is read to its end when the process stops; a large one is released, and another process reads it from the beginning. */
 const READER_SHUTDOWN_MS = 5000
 
 const POLL_MS = 2000
 
-export interface ReaderOptions
-  extends Pick<WorkerOptions, 'listenUrl' | 'hooks' | 'longRunningMs' | 'leaseMs'> {
+interface ReaderOptions extends Pick<WorkerOptions, 'listenUrl' | 'hooks' | 'longRunningMs' | 'leaseMs'> {
   readonly log: Logger
 }
 
@@ -64,7 +56,7 @@ export async function startReader(deps: PipelineDeps, options: ReaderOptions): P
 }
 
 /** By kind, for each of the stores. */
-export function readingHandlers(deps: PipelineDeps, stores: readonly string[]): JobHandlers {
+function readingHandlers(deps: PipelineDeps, stores: readonly string[]): JobHandlers {
   const handler = readingHandler(deps)
   return Object.fromEntries(stores.map((store) => [readingKind(store), handler]))
 }
@@ -78,11 +70,11 @@ function readingHandler(deps: PipelineDeps): JobHandler {
       const { status } = await readQueued(deps, upload_id, taken, signal)
       return { upload_id, status }
     } catch (error) {
-      // Discarded, or taken by another process: its end is theirs.
+      // Discarded, or taken by another process, which records how it ends.
       if (isReplaced(error))
         return { upload_id, skipped: 'the upload was discarded, or another process reads it' }
       const aborted = signal.aborted && signal.reason instanceof JobAborted ? signal.reason.why : undefined
-      // Given back: the next process begins anew.
+      // Released: the next process reads the file from the beginning.
       if (aborted === 'stopping' || aborted === 'lease_lost') throw error
       const cause = aborted === 'cancelled' ? jobCancelled() : error
       const outcome = aborted === 'cancelled' ? 'keep' : outcomeOf(cause, taken.last)
