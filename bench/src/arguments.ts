@@ -1,6 +1,6 @@
 /** `bench <name> [--data DIR] [--quick] [--json] [--record]` */
 import { parseArgs } from 'node:util'
-import type { Benchmark } from './benchmark.ts'
+import { type Benchmark, VARIANTS } from './benchmark.ts'
 import { BenchError, EXIT_BAD_INPUT } from './errors.ts'
 
 export interface Arguments {
@@ -19,8 +19,16 @@ export function readArguments(argv: readonly string[], benchmarks: readonly Benc
   const [name, ...more] = positionals
   if (more.length > 0) throw badInput(`One benchmark at a time, not also ${more.join(', ')}.`, benchmarks)
   if (help) return { benchmark: undefined, quick, json, record, data }
-  const benchmark = benchmarks.find((candidate) => candidate.name === name)
-  if (name !== undefined && !benchmark) throw badInput(`There is no benchmark called ${name}.`, benchmarks)
+  const named = benchmarks.find((candidate) => candidate.name === name)
+  if (name !== undefined && !named) throw badInput(`There is no benchmark called ${name}.`, benchmarks)
+  const benchmark = VARIANTS.filter((variant) => values[variant]).reduce<Benchmark | undefined>(
+    (chosen, variant) => {
+      const other = chosen?.variants?.[variant]
+      if (chosen && !other) throw badInput(`${chosen.name} has no --${variant}.`, benchmarks)
+      return other
+    },
+    named,
+  )
   if (quick && record) {
     throw badInput('--record keeps full runs only: leave --quick out, or --record.', benchmarks)
   }
@@ -41,6 +49,8 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     ...benchmarks.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
     '',
     '  --data    folder of the collection, for those that measure one',
+    '  --nats    also with NATS, for fanout',
+    '  --measure only the parameters, for model',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
     '  --record  keep this run in bench/RESULTS.md',
@@ -53,7 +63,15 @@ function parse(argv: readonly string[]) {
     return parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { quick: flag, json: flag, record: flag, help: flag, data: { type: 'string' } },
+      options: {
+        quick: flag,
+        json: flag,
+        record: flag,
+        help: flag,
+        nats: flag,
+        measure: flag,
+        data: { type: 'string' },
+      },
     })
   } catch (cause) {
     const [message] = (cause as Error).message.split('. ')
@@ -61,7 +79,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-const SYNOPSIS = 'npm run -s bench -- <name> [--data DIR] [--quick] [--json] [--record]'
+const SYNOPSIS = 'npm run -s bench -- <name> [--nats] [--measure] [--data DIR] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

@@ -1,6 +1,11 @@
 /** What a benchmark is: contenders that do comparable work, and the figures that count. */
 import type { Criterion } from './criteria.ts'
+import type { Report } from './harness.ts'
 import type { BenchDatabase } from './server.ts'
+
+/** Options that choose a variant of a benchmark. */
+export const VARIANTS = ['nats', 'measure'] as const
+export type Variant = (typeof VARIANTS)[number]
 
 /** Named numbers. The names are those of the JSON line. */
 export type Figures = Readonly<Record<string, number>>
@@ -26,6 +31,8 @@ export interface Contender {
 
 export interface Benchmark {
   readonly name: string
+  /** How a person calls it, where that is not the name. */
+  readonly command?: string
   /** One line for the list. */
   readonly about: string
   /** What `size` counts. */
@@ -34,6 +41,10 @@ export interface Benchmark {
   readonly rounds: { readonly full: number; readonly quick: number }
   /** It measures a collection of the user's own, `--data DIR`, all of it: `size` does not apply. */
   readonly takesData?: true
+  /** What is measured needs no tenth of the work before it, or has none. */
+  readonly warmUp?: false
+  /** Settings of the server beyond the usual ones, for what would not fit: many sessions. */
+  readonly settings?: Readonly<Record<string, string>>
   /** `round`: the contenders of a round work on the same rows. `contender`: each gets a database of its own. */
   readonly freshDatabase: 'round' | 'contender'
   /** Makes what the contenders start from; its figures count as those of a contender called `prepare`. */
@@ -44,6 +55,12 @@ export interface Benchmark {
   /** The fields of the JSON line, from all rounds; `atScale` has figures in a full run only. */
   summarise(rounds: readonly Round[], atScale?: Figures): Figures
   readonly criteria: readonly Criterion[]
+  /** `--nats`, `--measure`: the same with something added or left out, recorded under a name of its own. */
+  readonly variants?: Readonly<Partial<Record<Variant, Benchmark>>>
+  /** With `--record`: files that follow from the figures. */
+  onRecord?(report: Report): void
+  /** Below the tables: what a person wants to read besides. */
+  epilogue?(report: Report): string
   /** Versions of the peers, by package name. */
   peers?(): Promise<Readonly<Record<string, string>>>
 }

@@ -12,6 +12,8 @@ export interface Criterion {
   readonly goal?: Limit
   /** Not a matter of speed: the work was wrong, and the run fails. */
   readonly correctness?: true
+  /** A quick run does not measure it. */
+  readonly onlyFull?: true
 }
 
 export interface Verdict {
@@ -27,7 +29,8 @@ export const atLeast = (value: number): Limit => ({ at: 'least', value })
 export const atMost = (value: number): Limit => ({ at: 'most', value })
 
 export function judge(criteria: readonly Criterion[], figures: Figures): Verdict[] {
-  return criteria.map(({ field, bar, goal }) => {
+  const measured = criteria.filter(({ field, onlyFull }) => !onlyFull || figures[field] !== undefined)
+  return measured.map(({ field, bar, goal }) => {
     const value = figures[field]
     if (value === undefined) throw new Error(`the benchmark has a bar for ${field} but gives no such figure`)
     return {
@@ -43,6 +46,7 @@ export function judge(criteria: readonly Criterion[], figures: Figures): Verdict
 /** The fields whose bar is missed although it is one of correctness. */
 export function wrong(criteria: readonly Criterion[], figures: Figures): string[] {
   return criteria
+    .filter(({ onlyFull, field }) => !onlyFull || figures[field] !== undefined)
     .filter(({ correctness, field, bar }) => correctness && !meets(figures[field] ?? Number.NaN, bar))
     .map(({ field }) => field)
 }

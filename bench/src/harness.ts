@@ -15,6 +15,8 @@ export interface RunOptions {
 
 export interface Report {
   readonly benchmark: string
+  /** What follows `npm run -s bench -- `. */
+  readonly command: string
   readonly quick: boolean
   readonly unit: string
   readonly size: number
@@ -54,7 +56,7 @@ export async function runBenchmark(
   const count = quick ? benchmark.rounds.quick : benchmark.rounds.full
   const begun = performance.now()
   const given = data === undefined ? {} : { data }
-  if (!benchmark.takesData) {
+  if (!benchmark.takesData && benchmark.warmUp !== false) {
     progress('warm-up')
     await runRound(benchmark, server, { size: Math.ceil(size * WARM_UP), round: 0 }, () => {})
   }
@@ -75,6 +77,7 @@ export async function runBenchmark(
   const figures = roundAll(benchmark.summarise(rounds, atScale?.figures))
   return {
     benchmark: benchmark.name,
+    command: benchmark.command ?? benchmark.name,
     quick,
     unit: benchmark.unit,
     size,

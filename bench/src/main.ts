@@ -12,15 +12,20 @@ import { initQuality } from './init/quality.ts'
 import { jobs } from './jobs/jobs.ts'
 import { jobsSnapshot } from './jobs/snapshot.ts'
 import { longloop } from './longloop/longloop.ts'
+import { model } from './model/model.ts'
 import { outbox } from './outbox/outbox.ts'
 import { ownTable } from './own-table/own-table.ts'
 import { projection } from './projection/projection.ts'
+import { recovery } from './recovery/recovery.ts'
+import { relay } from './remote/relay.ts'
+import { remote } from './remote/remote.ts'
 import { jsonLine, tableFor } from './report.ts'
 import { recordResult } from './results.ts'
 import { route } from './route/route.ts'
 import { searchQuality } from './search/quality.ts'
 import { searching } from './search/search.ts'
 import { type BenchServer, startBenchServer } from './server.ts'
+import { spread } from './spread/spread.ts'
 import { staging } from './staging/staging.ts'
 import { steps } from './steps/steps.ts'
 import { units } from './units/units.ts'
@@ -38,11 +43,16 @@ const BENCHMARKS: readonly Benchmark[] = [
   longloop,
   fanout,
   projection,
+  spread,
   idle,
+  remote,
+  relay,
+  recovery,
   units,
   searching,
   searchQuality,
   initQuality,
+  model,
 ]
 
 try {
@@ -58,7 +68,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0
   }
   console.error(`${benchmark.name}: ${benchmark.about}`)
-  const server = await startBenchServer()
+  const server = await startBenchServer(benchmark.settings)
   const release = stopOnSignal(server)
   try {
     const report = await runBenchmark(benchmark, server, {
@@ -71,8 +81,9 @@ async function main(argv: readonly string[]): Promise<number> {
         report,
         BENCHMARKS.map(({ name }) => name),
       )
+      benchmark.onRecord?.(report)
     }
-    console.log(json ? jsonLine(report) : `\n${tableFor(report)}`)
+    console.log(json ? jsonLine(report) : `\n${tableFor(report)}\n${benchmark.epilogue?.(report) ?? ''}`)
     const failed = wrong(benchmark.criteria, report.figures)
     if (failed.length > 0) console.error(`The work was not done right: ${failed.join(', ')}.`)
     return failed.length > 0 ? 1 : 0

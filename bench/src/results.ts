@@ -38,7 +38,7 @@ function section(report: Report): string {
     '',
     `${number(report.size)} ${report.unit}, ${report.rounds.length} rounds, ${report.started_at.slice(0, 10)}, took ${number(report.took_s)} s.`,
     '',
-    `- Command: \`npm run -s bench -- ${report.benchmark} --record\``,
+    `- Command: \`npm run -s bench -- ${report.command} --record\``,
     `- Machine: ${machine.cores} cores, ${machine.memory_gb} GB, ${machine.cpu}, ${machine.system}`,
     `- Versions: ${list(report.versions)}`,
     `- Settings: ${list(report.settings)}`,

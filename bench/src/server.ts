@@ -19,6 +19,8 @@ export interface BenchDatabase {
   /** Sessions of the product's worker, acting as dot_executor. Closed with the database. */
   worker(options?: SessionOptions): Promise<pg.Client>
   superuser(): Promise<pg.Client>
+  /** Ends the server, with `immediate` as a crash would, and starts it again on the same port. */
+  restartServer(mode: 'fast' | 'immediate'): Promise<void>
   drop(): Promise<void>
 }
 
@@ -34,16 +36,18 @@ export interface BenchServer {
 const TEMPLATE = 'bench_template'
 const REPORTED = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers']
 
-export async function startBenchServer(): Promise<BenchServer> {
+export async function startBenchServer(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchServer> {
   const home = await mkdtemp(join(tmpdir(), 'stagedoor-bench-'))
   // As root the server runs as another user, who must be able to enter; the data folder inside is closed.
   await chmod(home, 0o755)
   let server: EmbeddedServer | undefined
   try {
-    server = await startEmbedded({ home, version: 18, durability: 'safe' })
+    server = await startEmbedded({ home, version: 18, durability: 'safe', settings })
     const password = randomBytes(16).toString('hex')
     await prepareTemplate(server, password)
-    return await benchServer(server, home, password)
+    return await benchServer(server, home, password, Object.keys(settings))
   } catch (error) {
     await server?.stop()
     await rm(home, { recursive: true, force: true })
@@ -57,11 +61,17 @@ async function prepareTemplate(server: EmbeddedServer, password: string): Promis
   await once(server.url(), `alter role stagedoor_worker password '${password}'`)
 }
 
-async function benchServer(server: EmbeddedServer, home: string, password: string): Promise<BenchServer> {
+async function benchServer(
+  server: EmbeddedServer,
+  home: string,
+  password: string,
+  changed: readonly string[],
+): Promise<BenchServer> {
+  const names = [...REPORTED, ...changed]
   const reported = await once(
     server.url(),
     `select name, current_setting(name) as value from pg_settings
-      where name = any ('{server_version,${REPORTED.join()}}')`,
+      where name = any ('{server_version,${names.join()}}')`,
   )
   const values = Object.fromEntries(reported.map(({ name, value }) => [name, value]))
   // A figure without them would not be comparable with anything.
@@ -71,7 +81,7 @@ async function benchServer(server: EmbeddedServer, home: string, password: strin
   let databases = 0
   return {
     versions: { stagedoor: VERSION, postgres: values.server_version! },
-    settings: Object.fromEntries(REPORTED.map((name) => [name, values[name]!])),
+    settings: Object.fromEntries(names.map((name) => [name, values[name]!])),
     async freshDatabase() {
       const name = `bench_${++databases}`
       await once(server.url(), `create database ${name} template ${TEMPLATE}`)
@@ -106,8 +116,10 @@ function benchDatabase(server: EmbeddedServer, name: string, password: string): 
       return client
     },
     superuser: () => open(url),
+    restartServer: (mode) => server.restart(mode),
     async drop() {
-      await Promise.all([...sessions].map((session) => session.end()))
+      // A session that a restart of the server has ended fails here.
+      await Promise.allSettled([...sessions].map((session) => session.end()))
       await once(server.url(), `drop database ${name} with (force)`)
     },
   }

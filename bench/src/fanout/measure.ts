@@ -4,6 +4,8 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import pg from 'pg'
+import { postgresCpuMs } from '../cpu.ts'
 import { perSecond } from '../statistics.ts'
 import type { FanoutTask } from './fanout.ts'
 
@@ -53,15 +55,20 @@ async function work(worker: FanoutWorker, runs: readonly number[]): Promise<void
 }
 
 async function lead(
-  { shards }: FanoutTask,
+  { shards, url }: FanoutTask,
   worker: FanoutLead,
   runs: readonly number[],
   other: ChildProcess,
 ): Promise<void> {
+  const session = new pg.Client(url)
+  await session.connect()
   const cpu = process.cpuUsage()
+  const postgres = await postgresCpuMs(session)
   const started = performance.now()
   await worker.run(shards)
   const elapsed = performance.now() - started
+  const postgres_us = (((await postgresCpuMs(session)) - postgres) * 1000) / shards
+  await session.end()
   const cpu_ms = cpuMs(cpu)
   other.send('stop')
   const theirs = await receive<{ runs: number[]; cpu_ms: number }>(other)
@@ -76,6 +83,7 @@ async function lead(
       ms: elapsed,
       share_of_other: theirs.runs.length / all.length,
       cpu_ms,
+      postgres_us,
       other_cpu_ms: theirs.cpu_ms,
       missed: shards - Math.min(different, ended),
       doubled: all.length - different + Math.max(0, ended - shards),

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { type Executions, expression, openExecutions } from '../executions.ts'
 import { definePlaybook } from '../product.ts'
+import { wakeByNats } from '../wakeups.ts'
 import type { FanoutTask } from './fanout.ts'
 import { measure } from './measure.ts'
 
@@ -73,7 +74,8 @@ await measure(fileURLToPath(import.meta.url), {
   },
 })
 
-function open({ workerUrl }: FanoutTask, ran: (shard: number) => void): Promise<Executions> {
+async function open({ workerUrl, natsUrl }: FanoutTask, ran: (shard: number) => void): Promise<Executions> {
+  if (natsUrl !== undefined) await wakeByNats(workerUrl, natsUrl)
   return openExecutions(workerUrl, {
     split: ({ shards }) => Array.from({ length: shards as number }, (_, index) => index),
     shard: ({ n }) => {

@@ -1,0 +1,548 @@
+/**
+ * Measures what the model is made of, in one run on one server: what statements of the queue cost by their size, alone and beside other
+ * sessions that claim, what NOTIFY costs, what a commit waits, what Node pays, what NATS costs, and what an idle process costs. Costs are
+ * CPU times of processes, which other load on the machine hardly moves.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Contender, Round } from '../benchmark.ts'
+import { postgresCpuMs, sessionCpuMs } from '../cpu.ts'
+import type { Report } from '../harness.ts'
+import { measureIdle } from '../idle/idle.ts'
+import { connectNats, natsVersion, startNats } from '../nats.ts'
+import {
+  beginJobs,
+  ClaimCursor,
+  claimJobs,
+  completeJobs,
+  createPool,
+  enqueueMany,
+  leaveWorker,
+  registerWorker,
+  startWorker,
+} from '../product.ts'
+import type { BenchDatabase } from '../server.ts'
+import { median } from '../statistics.ts'
+import {
+  type ClaimCost,
+  fitLine,
+  flatten,
+  type MessageCost,
+  type NotifyCost,
+  type Parameters,
+  type StatementCost,
+  unflatten,
+} from './parameters.ts'
+
+type ClaimedJobs = Awaited<ReturnType<typeof claimJobs>>
+
+const KIND = 'noop'
+const LEASE_MS = 3_600_000
+/** Jobs a statement, and how many jobs so. */
+const SIZES = [
+  { rows: 1, jobs: 500 },
+  { rows: 3, jobs: 900 },
+  { rows: 10, jobs: 2500 },
+  { rows: 50, jobs: 6000 },
+  { rows: 100, jobs: 10_000 },
+  { rows: 400, jobs: 20_000 },
+] as const
+const IDLE_GAPS_MS = [5, 20, 50]
+const CLAIMERS = 16
+const NOTIFY_SECONDS = 2
+
+/** Each of them gets a database of its own. Their figures are what `parametersOf` needs, flat. */
+export const MEASUREMENTS: readonly Contender[] = [
+  {
+    name: 'statements',
+    about: 'statements of the queue by their size, of idle sessions, and of many sessions at once',
+    async run({ database }) {
+      const statements = await measureStatements(database)
+      const cold = await measureCold(database)
+      return flatten({ ...statements, cold, contention: await measureContention(database, statements) })
+    },
+  },
+  {
+    name: 'node',
+    about: 'the worker in Node',
+    run: async ({ database }) => flatten(await measureNode(database)),
+  },
+  {
+    name: 'commit',
+    about: 'commit, round trip and NOTIFY',
+    async run({ database }) {
+      const commit = await measureCommit(database)
+      return flatten({ ...commit, notify: await measureNotify(database) })
+    },
+  },
+  {
+    name: 'idle_process',
+    about: 'processes that have nothing to do',
+    run: async ({ database }) => flatten(await measureIdle(database, { count: 4, seconds: 8 })),
+  },
+  { name: 'nats', about: 'messages of core NATS', run: async () => flatten((await measureNats()) ?? {}) },
+]
+
+/** From the figures of all measurements of one round. */
+export function parametersOf(
+  round: Round,
+  { machine, versions, started_at }: Pick<Report, 'machine' | 'versions' | 'started_at'>,
+): Parameters {
+  const statements = unflatten<Statements>(round.statements!)
+  const commit = unflatten<Commit>(round.commit!)
+  const nats = unflatten<NonNullable<Parameters['nats']>>(round.nats!)
+  const silent = commit.notify.find(({ listeners }) => listeners === 0)!
+  const plain = commit.notify.find(({ listeners }) => listeners < 0)!
+  const heard = commit.notify.at(-1)!
+  return {
+    measured_at: started_at,
+    machine,
+    versions,
+    postgres: {
+      ...statements.costs,
+      empty_claim_us: statements.emptyClaimUs,
+      contention_us: statements.contention.us,
+      cold: statements.cold,
+      background_factor: statements.backgroundFactor,
+      commit_ms: commit.commitMs,
+      notify_us: Math.max(0, silent.postgres_us - plain.postgres_us),
+      listener_us: Math.max(0, heard.postgres_us - silent.postgres_us) / heard.listeners,
+      wal: statements.wal,
+      idle: unflatten<Parameters['postgres']['idle']>(round.idle_process!),
+    },
+    node: unflatten<Parameters['node']>(round.node!),
+    round_trip_ms: commit.roundTripMs,
+    ...(nats.request !== undefined && { nats }),
+    tables: { claims: [...statements.table, statements.contention.row], notify: commit.notify },
+  }
+}
+
+interface Statements extends Awaited<ReturnType<typeof measureStatements>> {
+  readonly cold: Parameters['postgres']['cold']
+  readonly contention: Awaited<ReturnType<typeof measureContention>>
+}
+
+interface Commit extends Awaited<ReturnType<typeof measureCommit>> {
+  readonly notify: readonly NotifyCost[]
+}
+
+interface Session {
+  readonly client: pg.Client
+  readonly pid: number
+  readonly worker: string
+}
+
+async function openSession(database: BenchDatabase): Promise<Session> {
+  const client = await database.worker()
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const worker = await registerWorker(client, {
+    executor: 'PG_worker',
+    kinds: [KIND],
+    name: 'model',
+    leaseMs: LEASE_MS,
+  })
+  return { client, pid: rows[0].pid, worker }
+}
+
+async function closeSession({ client, worker }: Session): Promise<void> {
+  await leaveWorker(client, worker)
+  await client.end()
+}
+
+async function fillQueue(client: pg.Client, jobs: number, chunk = 1000): Promise<void> {
+  for (let from = 0; from < jobs; from += chunk)
+    await enqueueMany(
+      client,
+      Array.from({ length: Math.min(chunk, jobs - from) }, (_, n) => ({
+        job_kind: KIND,
+        payload: { n: from + n },
+      })),
+    )
+}
+
+async function emptyQueue(superuser: pg.Client): Promise<void> {
+  await superuser.query('truncate iu_core.job_queue, iu_core.job_key')
+  await superuser.query('vacuum analyze iu_core.job_queue')
+  await superuser.query('checkpoint')
+}
+
+async function measureStatements(database: BenchDatabase) {
+  const superuser = await database.superuser()
+  const session = await openSession(database)
+  const points = { enqueue: [], claim: [], begin: [], complete: [] } as Record<
+    'enqueue' | 'claim' | 'begin' | 'complete',
+    { rows: number; us: number }[]
+  >
+  const table: ClaimCost[] = []
+  let sessionMs = 0
+  let serverMs = 0
+  await fillQueue(session.client, 500)
+  await drainOnce(session, 50, true)
+  for (const { rows, jobs } of SIZES) {
+    await emptyQueue(superuser)
+    const timed = async (name: keyof typeof points, statements: () => Promise<number>): Promise<number> => {
+      const before = sessionCpuMs(session.pid)
+      const count = await statements()
+      // The session accounts for its CPU when it waits for the next statement.
+      await delay(2)
+      const us = ((sessionCpuMs(session.pid) - before) * 1000) / count
+      points[name].push({ rows, us })
+      return us
+    }
+    await timed('enqueue', async () => {
+      await fillQueue(session.client, jobs, rows)
+      return Math.ceil(jobs / rows)
+    })
+    await superuser.query('vacuum analyze iu_core.job_queue')
+    const { rows: position } = await superuser.query('select pg_current_wal_insert_lsn() as lsn')
+    const before = { session: sessionCpuMs(session.pid), server: await postgresCpuMs(superuser) }
+    const claims: ClaimedJobs[] = []
+    const claim = await timed('claim', async () => {
+      const cursor = new ClaimCursor()
+      for (let left: number = jobs; left > 0; left -= rows) {
+        const after = cursor.after
+        const found = await claimJobs(session.client, session.worker, rows, {
+          after,
+          prepared: true,
+          begin: 0,
+          held: 1,
+        })
+        cursor.advance(found)
+        claims.push(found)
+      }
+      return claims.length
+    })
+    await timed('begin', async () => {
+      for (const found of claims) await beginJobs(session.client, session.worker, found, { prepared: true })
+      return claims.length
+    })
+    const complete = await timed('complete', async () => {
+      for (const found of claims)
+        await completeJobs(
+          session.client,
+          session.worker,
+          found.map((job) => ({ job })),
+          { prepared: true },
+        )
+      return claims.length
+    })
+    const { rows: wal } = await superuser.query(
+      'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
+      [position[0].lsn],
+    )
+    sessionMs += sessionCpuMs(session.pid) - before.session
+    serverMs += (await postgresCpuMs(superuser)) - before.server
+    table.push({
+      claimers: 1,
+      jobs: rows,
+      postgres_us: (claim + complete) / rows,
+      wal_bytes: Number(wal[0].bytes) / jobs,
+    })
+  }
+  const emptyClaimUs = await measureEmptyClaim(session)
+  await closeSession(session)
+  const costs = Object.fromEntries(
+    Object.entries(points).map(([name, list]) => [name, fitLine(list)]),
+  ) as Record<keyof typeof points, StatementCost>
+  const walFit = fitLine(table.map(({ jobs, wal_bytes }) => ({ rows: jobs, us: wal_bytes * jobs })))
+  return {
+    costs,
+    table,
+    emptyClaimUs,
+    backgroundFactor: Math.max(1, serverMs / sessionMs),
+    // Three statements a batch: claim, begin, complete.
+    wal: { job_bytes: walFit.row_us, statement_bytes: walFit.base_us / 3 },
+  }
+}
+
+async function measureEmptyClaim(session: Session): Promise<number> {
+  const count = 200
+  const before = sessionCpuMs(session.pid)
+  for (let n = 0; n < count; n++)
+    await claimJobs(session.client, session.worker, 100, { prepared: true, held: 1 })
+  await delay(2)
+  return ((sessionCpuMs(session.pid) - before) * 1000) / count
+}
+
+/** Claims and completes by so many until nothing is left. */
+async function drainOnce(
+  { client, worker }: Session,
+  batch: number,
+  begins = false,
+  gapMs = 0,
+): Promise<number> {
+  const cursor = new ClaimCursor()
+  for (let done = 0; ; ) {
+    const after = cursor.after
+    const found = await claimJobs(client, worker, batch, {
+      after,
+      prepared: true,
+      held: 1,
+      ...(begins && { begin: 0 }),
+    })
+    if (found.length === 0) {
+      if (after === undefined) return done
+      cursor.reset()
+      continue
+    }
+    cursor.advance(found)
+    if (begins) await beginJobs(client, worker, found, { prepared: true })
+    if (gapMs > 0) await delay(gapMs)
+    await completeJobs(
+      client,
+      worker,
+      found.map((job) => ({ job })),
+      { prepared: true },
+    )
+    if (gapMs > 0) await delay(gapMs)
+    done += found.length
+  }
+}
+
+async function measureCold(database: BenchDatabase): Promise<Parameters['postgres']['cold']> {
+  const superuser = await database.superuser()
+  const session = await openSession(database)
+  const cost = async (gapMs: number): Promise<number> => {
+    const jobs = gapMs === 0 ? 400 : 100
+    await emptyQueue(superuser)
+    await fillQueue(session.client, jobs)
+    const before = sessionCpuMs(session.pid)
+    await drainOnce(session, 2, false, gapMs)
+    await delay(2)
+    return (sessionCpuMs(session.pid) - before) / jobs
+  }
+  await cost(0)
+  const warm = await cost(0)
+  const factors = []
+  for (const idle_ms of IDLE_GAPS_MS)
+    factors.push({ idle_ms, factor: Math.max(1, (await cost(idle_ms)) / warm) })
+  await closeSession(session)
+  return [{ idle_ms: 0.5, factor: 1 }, ...factors]
+}
+
+async function measureContention(
+  database: BenchDatabase,
+  { table, backgroundFactor }: { table: readonly ClaimCost[]; backgroundFactor: number },
+): Promise<{ us: number; row: ClaimCost }> {
+  const superuser = await database.superuser()
+  const sessions = await Promise.all(Array.from({ length: CLAIMERS }, () => openSession(database)))
+  const [first] = sessions
+  const jobs = 16_000
+  await emptyQueue(superuser)
+  await fillQueue(first!.client, jobs)
+  await superuser.query('vacuum analyze iu_core.job_queue')
+  const { rows: position } = await superuser.query('select pg_current_wal_insert_lsn() as lsn')
+  const before = await postgresCpuMs(superuser)
+  await Promise.all(sessions.map((session) => drainOnce(session, 10)))
+  const us = (((await postgresCpuMs(superuser)) - before) * 1000) / jobs / backgroundFactor
+  const { rows: wal } = await superuser.query(
+    'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
+    [position[0].lsn],
+  )
+  await Promise.all(sessions.map(closeSession))
+  const alone = table.find((row) => row.jobs === 10)!.postgres_us
+  return {
+    us: Math.max(0, us - alone) / (CLAIMERS - 1),
+    row: { claimers: CLAIMERS, jobs: 10, postgres_us: us, wal_bytes: Number(wal[0].bytes) / jobs },
+  }
+}
+
+/** What the worker pays in this process, from two drains whose statements are of different sizes, and how late timers are. */
+async function measureNode(database: BenchDatabase): Promise<Parameters['node']> {
+  const superuser = await database.superuser()
+  const drain = async (jobs: number, batch: number): Promise<{ us: number; statements: number }> => {
+    await emptyQueue(superuser)
+    const filler = await database.worker()
+    await fillQueue(filler, jobs)
+    await filler.end()
+    const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 6, purpose: 'bench' })
+    let ran = 0
+    let statements = 0
+    let finish = (): void => {}
+    const done = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const before = process.cpuUsage()
+    const worker = await startWorker({
+      pool,
+      listenUrl: database.workerUrl,
+      concurrency: batch === 1 ? 1 : 10,
+      batch,
+      handlers: { [KIND]: () => {} },
+      hooks: {
+        onClaim: () => statements++,
+        onWrite: (_what, count) => {
+          statements++
+          ran += count
+          if (ran >= jobs) finish()
+        },
+      },
+    })
+    await done
+    const { user, system } = process.cpuUsage(before)
+    await worker.stop()
+    await pool.end()
+    return { us: (user + system) / jobs, statements: statements / jobs }
+  }
+  await drain(5000, 100)
+  const large = await drain(40_000, 100)
+  const small = await drain(2000, 1)
+  const statement_us = Math.max(0, (small.us - large.us) / (small.statements - large.statements))
+  return {
+    statement_us,
+    job_us: Math.max(1, large.us - statement_us * large.statements),
+    timer_late_ms: await measureTimers(),
+  }
+}
+
+async function measureTimers(): Promise<number> {
+  const late: number[] = []
+  for (let n = 0; n < 40; n++) {
+    const began = performance.now()
+    await delay(n % 2 === 0 ? 5 : 20)
+    late.push(performance.now() - began - (n % 2 === 0 ? 5 : 20))
+  }
+  return Math.max(0, median(late))
+}
+
+async function measureCommit(database: BenchDatabase) {
+  const client = await database.superuser()
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  await client.query('create table bench_commit (id bigserial primary key, s text)')
+  const timed = async (sql: string): Promise<{ ms: number; us: number }> => {
+    const count = 400
+    const times: number[] = []
+    const cpu = sessionCpuMs(rows[0].pid)
+    for (let n = 0; n < count; n++) {
+      const began = performance.now()
+      await client.query({ name: sql.slice(-40), text: sql })
+      times.push(performance.now() - began)
+    }
+    await delay(2)
+    return { ms: median(times), us: ((sessionCpuMs(rows[0].pid) - cpu) * 1000) / count }
+  }
+  const nothing = await timed('select 1')
+  await client.query('set synchronous_commit = off')
+  const unsynced = await timed(`insert into bench_commit (s) values ('off')`)
+  await client.query('set synchronous_commit = on')
+  const synced = await timed(`insert into bench_commit (s) values ('on')`)
+  return {
+    commitMs: Math.max(0.02, synced.ms - unsynced.ms),
+    roundTripMs: Math.max(0.01, nothing.ms - nothing.us / 1000),
+  }
+}
+
+/** One small insert a commit by 8 sessions; `listeners` sessions hear of each. */
+async function measureNotify(database: BenchDatabase): Promise<NotifyCost[]> {
+  const superuser = await database.superuser()
+  const writers = await Promise.all(Array.from({ length: 8 }, () => database.superuser()))
+  const results: NotifyCost[] = []
+  const measure = async (listeners: number, text: string): Promise<NotifyCost> => {
+    const hearing = await Promise.all(
+      Array.from({ length: listeners }, async () => {
+        const client = await database.superuser()
+        await client.query('listen bench')
+        return client
+      }),
+    )
+    let commits = 0
+    const cpu = await postgresCpuMs(superuser)
+    const began = performance.now()
+    await Promise.all(
+      writers.map(async (client) => {
+        while (performance.now() - began < NOTIFY_SECONDS * 1000) {
+          await client.query({ name: text.slice(-40), text })
+          commits++
+        }
+      }),
+    )
+    const seconds = (performance.now() - began) / 1000
+    const postgres_us = (((await postgresCpuMs(superuser)) - cpu) * 1000) / commits
+    await Promise.all(hearing.map((client) => client.end()))
+    return { listeners, commits_per_s: commits / seconds, postgres_us }
+  }
+  results.push({ ...(await measure(0, `insert into bench_commit (s) values ('x')`)), listeners: -1 })
+  const notifying = `with i as (insert into bench_commit (s) values ('x') returning id) select pg_notify('bench', (id % 16)::text) from i`
+  for (const listeners of [0, 20, 100]) results.push(await measure(listeners, notifying))
+  await Promise.all(writers.map((client) => client.end()))
+  return results
+}
+
+async function measureNats(): Promise<Parameters['nats'] | undefined> {
+  if ((await natsVersion()) === undefined) return undefined
+  const server = await startNats()
+  const [one, other] = [await connectNats(server.url), await connectNats(server.url)]
+  try {
+    const request: MessageCost[] = []
+    for (const jobs of [1, 10, 100]) {
+      const subject = one.subject('model', String(jobs))
+      const calls = Array.from({ length: jobs }, (_, n) => ({
+        call: `0199a8f0-0000-7000-8000-${String(n).padStart(12, '0')}:1`,
+        name: KIND,
+        body: { n },
+      }))
+      const end = other.subscribe(subject, (message) => message.respond({ v: 1, calls }))
+      const count = jobs === 1 ? 6000 : 1500
+      await delay(50)
+      const before = { server: server.cpuMs(), node: process.cpuUsage() }
+      let left = count
+      await Promise.all(
+        Array.from({ length: 64 }, async () => {
+          while (left-- > 0) await one.request(subject, { v: 1, free: jobs }, 10_000)
+        }),
+      )
+      const { user, system } = process.cpuUsage(before.node)
+      request.push({
+        jobs,
+        server_us: ((server.cpuMs() - before.server) * 1000) / count / jobs,
+        node_us: (user + system) / count / jobs,
+      })
+      end()
+    }
+    return { hop_ms: await measureHop(one, other), request, wake_up: await measureWakeUp(server, one, other) }
+  } finally {
+    await Promise.all([one.close(), other.close()])
+    await server.stop()
+  }
+}
+
+type Connection = Awaited<ReturnType<typeof connectNats>>
+
+async function measureHop(one: Connection, other: Connection): Promise<number> {
+  const times: number[] = []
+  let came = (): void => {}
+  const end = other.subscribe(one.subject('hop'), () => came())
+  await delay(50)
+  for (let n = 0; n < 200; n++) {
+    const began = performance.now()
+    await new Promise<void>((resolve) => {
+      came = resolve
+      one.publish(one.subject('hop'))
+    })
+    times.push(performance.now() - began)
+  }
+  end()
+  return median(times)
+}
+
+async function measureWakeUp(server: { cpuMs(): number }, one: Connection, other: Connection) {
+  const count = 10_000
+  let came = 0
+  let finish = (): void => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const end = other.subscribe(one.subject('wake'), () => {
+    if (++came === count) finish()
+  })
+  await delay(50)
+  const before = { server: server.cpuMs(), node: process.cpuUsage() }
+  for (let n = 0; n < count; n++) {
+    one.publish(one.subject('wake'), ['noop'])
+    if (n % 100 === 99) await delay(0)
+  }
+  await done
+  const { user, system } = process.cpuUsage(before.node)
+  end()
+  return { server_us: ((server.cpuMs() - before.server) * 1000) / count, node_us: (user + system) / count }
+}

@@ -1,0 +1,618 @@
+/**
+ * The queue as the model sees it: Postgres with so many cores, one group commit and NOTIFY as a lock over it; worker processes that claim,
+ * begin and complete as src/jobs does (worker.ts, executor.ts, prefetch.ts, batch-writer.ts); and, with a gateway, workers behind NATS.
+ */
+import { Cores, Simulation, Thread } from './events.ts'
+import { coldFactor, type Parameters, type StatementCost } from './parameters.ts'
+
+export type Mode = 'direct' | 'wake-ups' | 'gateway'
+
+export interface World {
+  readonly mode: Mode
+  /** Worker processes; behind gateways they have no database. */
+  readonly processes: number
+  readonly gateways?: number
+  /** Handler calls at once in a process. */
+  readonly slots: number
+  readonly batch?: number
+  readonly handlerMs: number
+  /** Of the handler's time that is spread exponentially; the rest is fixed. Default 0. */
+  readonly handlerSpread?: number
+  /** Cores of the server, and of the machine if everything runs on it. */
+  readonly cores: number
+  /** Everything on one machine, as in a benchmark; else only Postgres shares those cores. */
+  readonly sameMachine?: boolean
+  readonly load: Backlog | Arrivals
+  readonly seed?: number
+}
+
+/** Jobs that are there from the start. */
+export interface Backlog {
+  readonly jobs: number
+}
+
+/** Jobs that are enqueued at random times, `together` in one statement (default 1), by so many sessions in turn (default 1). */
+export interface Arrivals {
+  readonly perSecond: number
+  readonly seconds: number
+  readonly together?: number
+  readonly sessions?: number
+  /** What is counted begins after so many of the seconds; default 0. */
+  readonly warmUpSeconds?: number
+}
+
+export interface Prediction {
+  readonly jobs_per_s: number
+  /** Of the jobs that came meanwhile, how many were claimed: below 1 they pile up. */
+  readonly claimed_share: number
+  /** CPU of Postgres for each job, for claim, begin, completion and idle work (not for the enqueue). */
+  readonly postgres_us_per_job: number
+  /** Of the seconds that the run took. */
+  readonly postgres_cores: number
+  readonly latency_p50_ms: number
+  readonly latency_p95_ms: number
+  readonly commits_per_s: number
+  readonly messages_per_s: number
+  readonly wal_mb_per_s: number
+  readonly jobs_per_claim: number
+  readonly jobs_per_completion: number
+  /** Of the busiest process that claims: a core is all it can use. */
+  readonly claimer_cores: number
+  /** Share of the time in which some commit held the lock of NOTIFY. */
+  readonly notify_share: number
+}
+
+export function predict(parameters: Parameters, world: World): Prediction {
+  return new QueueModel(parameters, world).run()
+}
+
+const US = 1 / 1000
+
+type Counters = ReturnType<QueueModel['counters']>
+
+class QueueModel {
+  readonly sim: Simulation
+  readonly world: World
+  readonly parameters: Parameters
+  readonly database: Database
+  readonly machine: Cores
+  /** When each waiting job was enqueued, in order. */
+  private readonly waiting: number[] = []
+  private taken = 0
+  private readonly latencies: number[] = []
+  private readonly claimers: JobWorker[] = []
+  private total = 0
+  private completed = 0
+  private lastCompletedAt = 0
+  messages = 0
+  claiming = 0
+
+  constructor(parameters: Parameters, world: World) {
+    this.parameters = parameters
+    this.world = world
+    this.sim = new Simulation(world.seed ?? 1)
+    const cores = new Cores(this.sim, world.cores)
+    this.machine = world.sameMachine ? cores : new Cores(this.sim, Number.POSITIVE_INFINITY)
+    this.database = new Database(this.sim, cores, parameters)
+    const claimers = world.mode === 'gateway' ? (world.gateways ?? 1) : world.processes
+    for (let n = 0; n < claimers; n++) {
+      const slots =
+        world.mode === 'gateway' ? Math.ceil((world.processes * world.slots) / claimers) : world.slots
+      this.claimers.push(new JobWorker(this, slots, world.mode === 'gateway'))
+    }
+  }
+
+  get queued(): number {
+    return this.waiting.length - this.taken
+  }
+
+  take(count: number): number {
+    const got = Math.min(count, this.queued)
+    this.taken += got
+    return got
+  }
+
+  /** Jobs begin in the order in which they were enqueued. */
+  private begun = 0
+  began(): void {
+    const enqueuedAt = this.waiting[this.begun++]!
+    this.latencies.push(this.sim.now - enqueuedAt)
+  }
+
+  completedNow(count: number): void {
+    this.completed += count
+    this.lastCompletedAt = this.sim.now
+  }
+
+  run(): Prediction {
+    const { load } = this.world
+    if ('jobs' in load) {
+      this.total = load.jobs
+      for (let n = 0; n < load.jobs; n++) this.waiting.push(0)
+      for (const claimer of this.claimers) claimer.wake()
+    } else this.arrive(load)
+    const isDone = (): boolean => this.total > 0 && this.completed >= this.total
+    if ('jobs' in load) {
+      this.sim.run(isDone)
+      return this.between(this.nothing, this.counters(this.lastCompletedAt))
+    }
+    // To the end of the arrivals: what is unfinished then would only show how the last ones end.
+    const isAt = (ms: number) => (): boolean => isDone() || this.sim.now >= ms
+    const warmUpMs = (load.warmUpSeconds ?? 0) * 1000
+    this.sim.run(isAt(warmUpMs))
+    const before = this.counters()
+    this.latencies.length = 0
+    this.sim.run(isAt(load.seconds * 1000))
+    return this.between(before, this.counters())
+  }
+
+  /** Everything so far. */
+  private counters(at = this.sim.now) {
+    const { database } = this
+    return {
+      at,
+      completed: this.completed,
+      arrived: this.waiting.length,
+      claimed: this.taken,
+      postgresMs: database.usedMs,
+      enqueueMs: database.enqueueMs,
+      commits: database.commits,
+      walBytes: database.walBytes,
+      notifyMs: database.notifyMs,
+      claims: database.counts.claim,
+      completions: database.counts.complete,
+      messages: this.messages,
+      claimerMs: Math.max(...this.claimers.map((claimer) => claimer.usedMs)),
+    }
+  }
+
+  private readonly nothing: Counters = {
+    at: 0,
+    completed: 0,
+    arrived: 0,
+    claimed: 0,
+    postgresMs: 0,
+    enqueueMs: 0,
+    commits: 0,
+    walBytes: 0,
+    notifyMs: 0,
+    claims: 0,
+    completions: 0,
+    messages: 0,
+    claimerMs: 0,
+  }
+
+  private between(before: Counters, after: Counters): Prediction {
+    const { postgres } = this.parameters
+    const by = (name: keyof Counters): number => after[name] - before[name]
+    const ms = Math.max(0.001, by('at'))
+    const jobs = Math.max(1, by('completed'))
+    const sorted = this.latencies.sort((a, b) => a - b)
+    const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
+    const idleMs = this.claimers.length * postgres.idle.cpu_percent * 0.01 * ms
+    const cpuMs = by('postgresMs') * postgres.background_factor + idleMs
+    return {
+      jobs_per_s: (by('completed') / ms) * 1000,
+      claimed_share: by('claimed') / Math.max(1, by('arrived')),
+      postgres_us_per_job: ((cpuMs - by('enqueueMs')) / jobs) * 1000,
+      postgres_cores: cpuMs / ms,
+      latency_p50_ms: at(0.5),
+      latency_p95_ms: at(0.95),
+      commits_per_s: (by('commits') / ms) * 1000 + this.claimers.length * postgres.idle.commits_per_s,
+      messages_per_s: (by('messages') / ms) * 1000,
+      wal_mb_per_s: by('walBytes') / ms / 1000,
+      jobs_per_claim: jobs / Math.max(1, by('claims')),
+      jobs_per_completion: jobs / Math.max(1, by('completions')),
+      claimer_cores: by('claimerMs') / ms,
+      notify_share: by('notifyMs') / ms,
+    }
+  }
+
+  /** Clients that enqueue and tell of it: by NOTIFY within the commit, or by NATS after it. */
+  private arrive({ perSecond, seconds, together = 1, sessions = 1 }: Arrivals): void {
+    const { nats, node } = this.parameters
+    const times = Math.max(1, Math.round((perSecond * seconds) / together))
+    this.total = times * together
+    const clients = Array.from({ length: sessions }, () => ({
+      thread: new Thread(this.machine),
+      session: this.database.open(),
+    }))
+    const usesNotify = this.world.mode === 'direct' || nats === undefined
+    const next = (left: number): void => {
+      if (left === 0) return
+      this.sim.after(this.sim.exponential((1000 * together) / perSecond), () => next(left - 1))
+      const sentAt = this.sim.now
+      const { thread, session } = clients[left % sessions]!
+      thread.use((node.statement_us * 0.5 + together * node.job_us * 0.2) * US, () =>
+        this.database.enqueue(session, together, usesNotify ? this.claimers.length : undefined, () => {
+          for (let n = 0; n < together; n++) this.waiting.push(sentAt)
+          const hop = usesNotify ? this.parameters.round_trip_ms : nats.hop_ms
+          if (!usesNotify) this.messages += this.claimers.length
+          for (const claimer of this.claimers) {
+            if (claimer.isIdle) this.sim.after(hop, () => claimer.wake())
+          }
+        }),
+      )
+    }
+    next(times)
+  }
+}
+
+interface Session {
+  idleSince: number
+}
+
+/** No two statements take the same time. */
+const SPREAD = 0.4
+
+class Database {
+  usedMs = 0
+  enqueueMs = 0
+  commits = 0
+  walBytes = 0
+  notifyMs = 0
+  /** Statements that found or wrote something. */
+  readonly counts = { claim: 0, begin: 0, complete: 0 }
+  private readonly sim: Simulation
+  private readonly cores: Cores
+  private readonly costs: Parameters['postgres']
+  private readonly roundTripMs: number
+  private flushing = false
+  private unflushed: (() => void)[] = []
+  private readonly notifying: (() => void)[] = []
+  private notifyLocked = false
+
+  constructor(sim: Simulation, cores: Cores, { postgres, round_trip_ms }: Parameters) {
+    this.sim = sim
+    this.cores = cores
+    this.costs = postgres
+    this.roundTripMs = round_trip_ms
+  }
+
+  open(): Session {
+    return { idleSince: 0 }
+  }
+
+  /** `claimers`: other sessions that scan the queue now. */
+  claim(session: Session, rows: number, claimers: number, done: () => void): void {
+    const { claim, contention_us, empty_claim_us } = this.costs
+    const us = rows === 0 ? empty_claim_us : claim.base_us + rows * (claim.row_us + claimers * contention_us)
+    if (rows > 0) this.counts.claim++
+    this.statement(session, us, rows, rows > 0, done)
+  }
+
+  begin(session: Session, rows: number, done: () => void): void {
+    this.counts.begin++
+    this.statement(session, costOf(this.costs.begin, rows), 0, true, done)
+  }
+
+  complete(session: Session, rows: number, done: () => void): void {
+    this.counts.complete++
+    this.statement(session, costOf(this.costs.complete, rows), 0, true, done)
+  }
+
+  /** `listeners`: NOTIFY within the commit, heard by so many. */
+  enqueue(session: Session, rows: number, listeners: number | undefined, done: () => void): void {
+    const { enqueue, notify_us, listener_us } = this.costs
+    const us = costOf(enqueue, rows) + (listeners === undefined ? 0 : notify_us + listeners * listener_us)
+    const before = this.usedMs
+    this.statement(session, us, rows, true, done, listeners !== undefined)
+    this.enqueueMs += this.usedMs - before
+  }
+
+  private statement(
+    session: Session,
+    us: number,
+    rows: number,
+    writes: boolean,
+    done: () => void,
+    notifies = false,
+  ): void {
+    const chance = 1 + SPREAD * (2 * this.sim.random() - 1)
+    const ms = us * US * coldFactor(this.costs.cold, this.sim.now - session.idleSince) * chance
+    this.usedMs += ms
+    if (writes) {
+      this.commits++
+      this.walBytes += this.costs.wal.statement_bytes + rows * this.costs.wal.job_bytes
+    }
+    const end = (): void => {
+      session.idleSince = this.sim.now
+      this.sim.after(this.roundTripMs / 2, done)
+    }
+    this.sim.after(this.roundTripMs / 2, () =>
+      this.cores.use(ms, () => {
+        if (!writes) end()
+        else if (notifies) this.commitUnderLock(end)
+        else this.commit(end)
+      }),
+    )
+  }
+
+  /** One flush at a time; whoever comes meanwhile goes with the next. */
+  private commit(done: () => void): void {
+    this.unflushed.push(done)
+    if (!this.flushing) this.flush()
+  }
+
+  private flush(): void {
+    const flushed = this.unflushed
+    this.unflushed = []
+    this.flushing = flushed.length > 0
+    if (!this.flushing) return
+    this.sim.after(this.costs.commit_ms, () => {
+      for (const done of flushed) done()
+      this.flush()
+    })
+  }
+
+  /** NOTIFY: one of all commits that notify at a time. */
+  private commitUnderLock(done: () => void): void {
+    this.notifying.push(done)
+    if (!this.notifyLocked) this.nextUnderLock()
+  }
+
+  private nextUnderLock(): void {
+    const done = this.notifying.shift()
+    this.notifyLocked = done !== undefined
+    if (done === undefined) return
+    const since = this.sim.now
+    this.commit(() => {
+      this.notifyMs += this.sim.now - since
+      done()
+      this.nextUnderLock()
+    })
+  }
+}
+
+const costOf = ({ base_us, row_us }: StatementCost, rows: number): number => base_us + row_us * rows
+
+const MAX_EARLY_MS = 10
+const AVERAGE_WEIGHT = 0.1
+const RESCAN_MS = 1000
+const MAX_WRITE = 1000
+
+/** A worker of src/jobs, step by step: what it holds, when it claims, what it reports and how much of it together. */
+class JobWorker {
+  isIdle = true
+  private readonly model: QueueModel
+  private readonly slots: number
+  private readonly batch: number
+  private readonly remote: boolean
+  private readonly thread: Thread
+  private readonly sessions: { claim: Session; begin: Session; complete: Session }
+  private running = 0
+  private ready = 0
+  private prefetched = 0
+  /** Claimed and not completed. */
+  private held = 0
+  private unwritten = 0
+  private prefetch: number
+  private averageMs: number | undefined
+  private wasFull = false
+  private hasMore = false
+  private claims = false
+  private woken = false
+  private begins = false
+  private writes = false
+  private cursorSince: number | undefined
+  private readonly phase: number
+
+  constructor(model: QueueModel, slots: number, remote: boolean) {
+    this.model = model
+    this.slots = slots
+    this.batch = model.world.batch ?? 100
+    this.remote = remote
+    this.phase = model.sim.random()
+    this.prefetch = remote ? 0 : Math.min(slots, this.batch)
+    this.thread = new Thread(model.machine)
+    const { database } = model
+    this.sessions = { claim: database.open(), begin: database.open(), complete: database.open() }
+  }
+
+  get usedMs(): number {
+    return this.thread.usedMs
+  }
+
+  wake(): void {
+    this.woken = true
+    if (!this.claims) this.claim()
+  }
+
+  private get free(): number {
+    return this.slots - this.running
+  }
+
+  private get backlog(): number {
+    return this.ready + this.prefetched
+  }
+
+  private get room(): number {
+    const left = this.slots + 2 * this.batch - this.held
+    if (left < this.batch / 2) return 0
+    if (this.free === 0 && this.backlog > this.prefetch / 2) return 0
+    const wanted = this.free + this.prefetch - this.backlog
+    return Math.max(0, Math.min(this.batch, wanted, left))
+  }
+
+  private get beginAhead(): number {
+    if (this.remote || this.averageMs === undefined || this.averageMs > MAX_EARLY_MS) return 0
+    return Math.min(2 * this.batch, Math.floor((this.slots * MAX_EARLY_MS) / Math.max(this.averageMs, 0.001)))
+  }
+
+  private get beginnable(): number {
+    return Math.max(0, this.free + this.beginAhead - this.ready)
+  }
+
+  /** After whatever the process has to do already: handlers that end at once have ended then. */
+  private claim(): void {
+    this.claims = true
+    this.thread.use(0, () => this.claimNow())
+  }
+
+  private claimNow(): void {
+    this.woken = false
+    const { room } = this
+    if (room === 0) {
+      this.claims = false
+      this.hasMore = true
+      return
+    }
+    this.isIdle = false
+    const { model } = this
+    const begin = Math.max(0, this.beginnable - this.prefetched)
+    model.claiming++
+    const { statement_us, job_us } = model.parameters.node
+    this.thread.use(statement_us * US * 0.5, () => {
+      const found = model.take(room)
+      const rescans = found < room && this.cursorSince !== undefined
+      const answer = (): void => {
+        model.claiming--
+        // Jobs that came meanwhile are found by the second look.
+        const more = rescans ? model.take(room - found) : 0
+        const all = found + more
+        this.cursorSince = all > 0 ? (this.cursorSince ?? model.sim.now) : undefined
+        if (rescans) this.cursorSince = undefined
+        this.thread.use((statement_us * 0.5 + all * job_us * 0.4) * US, () => this.claimed(all, room, begin))
+      }
+      if (this.cursorSince !== undefined && model.sim.now - this.cursorSince > RESCAN_MS)
+        this.cursorSince = undefined
+      const others = model.claiming - 1
+      model.database.claim(this.sessions.claim, found, others, () => {
+        if (rescans) model.database.claim(this.sessions.claim, 0, others, answer)
+        else answer()
+      })
+    })
+  }
+
+  private claimed(found: number, room: number, begin: number): void {
+    this.claims = false
+    this.hasMore = found === room
+    if (this.wasFull && this.free > 0 && !this.remote)
+      this.prefetch = Math.min(this.batch, Math.max(1, this.prefetch * 2))
+    this.wasFull = found === room
+    this.held += found
+    const begun = Math.min(found, begin)
+    this.ready += begun
+    this.prefetched += found - begun
+    this.fill()
+    if (this.woken || (this.hasMore && this.room > 0)) this.claim()
+    else if (!this.hasMore) this.isIdle = true
+  }
+
+  private fill(): void {
+    if (this.model.world.handlerMs === 0 && !this.remote) this.runAllReady()
+    while (this.free > 0 && this.ready > 0) {
+      this.ready--
+      this.running++
+      this.runOne()
+    }
+    if (this.prefetched > 0) this.reportBeginning()
+  }
+
+  /** Handlers that take no time run one after the other, before the process does anything else. */
+  private runAllReady(): void {
+    const { model } = this
+    const count = this.ready
+    if (count === 0) return
+    this.ready = 0
+    this.running = this.slots
+    for (let n = 0; n < count; n++) model.began()
+    this.thread.use(count * model.parameters.node.job_us * US * 0.6, () => {
+      this.averageMs = 0.01
+      this.running = 0
+      this.unwritten += count
+      this.write()
+      if (this.hasMore && this.room > 0) this.wake()
+      if (this.prefetched > 0) this.reportBeginning()
+    })
+  }
+
+  private reportBeginning(): void {
+    if (this.begins) return
+    if (this.free === 0 && this.ready * 2 > this.beginAhead) return
+    const count = Math.min(this.prefetched, this.beginnable)
+    if (count === 0) return
+    this.begins = true
+    const { model } = this
+    const { statement_us } = model.parameters.node
+    this.thread.use(statement_us * US * 0.5, () =>
+      model.database.begin(this.sessions.begin, count, () =>
+        this.thread.use(statement_us * US * 0.5, () => {
+          this.begins = false
+          this.prefetched -= count
+          this.ready += count
+          this.fill()
+        }),
+      ),
+    )
+  }
+
+  private runOne(): void {
+    const { model } = this
+    const { handlerMs, handlerSpread = 0 } = model.world
+    const { node, nats } = model.parameters
+    const takes = handlerMs * (1 - handlerSpread) + model.sim.exponential(handlerMs * handlerSpread)
+    // Timers of a process fire at whole milliseconds of its clock: what began in the same one ends together.
+    const timer = (): number =>
+      takes === 0
+        ? 0
+        : Math.floor(model.sim.now + this.phase) - (model.sim.now + this.phase) + takes + node.timer_late_ms
+    const ended = (beganAt: number): void => {
+      this.thread.use(node.job_us * US * 0.6, () => {
+        const took = model.sim.now - beganAt
+        this.averageMs =
+          this.averageMs === undefined ? took : this.averageMs + AVERAGE_WEIGHT * (took - this.averageMs)
+        this.running--
+        this.unwritten++
+        this.write()
+        this.fill()
+        if (this.hasMore && this.room > 0) this.wake()
+      })
+    }
+    const call = (): void => {
+      const beganAt = model.sim.now
+      model.began()
+      if (takes === 0) ended(beganAt)
+      else model.sim.after(timer(), () => ended(beganAt))
+    }
+    if (!this.remote || nats === undefined) {
+      call()
+      return
+    }
+    // The answer to a pull, and the report of the end: two requests, each there and back.
+    const cost = nats.request[0]!
+    model.messages += 4
+    const message = (done: () => void): void =>
+      this.thread.use((cost.node_us / 2) * US, () =>
+        model.machine.use(cost.server_us * US, () => model.sim.after(nats.hop_ms, done)),
+      )
+    message(() => {
+      const beganAt = model.sim.now
+      model.began()
+      model.sim.after(timer(), () => message(() => ended(beganAt)))
+    })
+  }
+
+  private write(): void {
+    if (this.writes || this.unwritten === 0) return
+    this.writes = true
+    const { model } = this
+    const { statement_us } = model.parameters.node
+    // What ends in the same turn goes together.
+    this.thread.use(0, () => {
+      const count = Math.min(MAX_WRITE, this.unwritten)
+      this.unwritten -= count
+      this.thread.use(statement_us * US * 0.5, () =>
+        model.database.complete(this.sessions.complete, count, () =>
+          this.thread.use(statement_us * US * 0.5, () => {
+            this.writes = false
+            this.held -= count
+            model.completedNow(count)
+            if (this.hasMore && !this.claims) this.claim()
+            this.write()
+          }),
+        ),
+      )
+    })
+  }
+}

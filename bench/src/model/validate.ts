@@ -1,0 +1,272 @@
+/**
+ * Real runs that the model must predict: so many processes, handlers of so many milliseconds, each way of telling workers of jobs. Each cell
+ * drains a backlog (rate, CPU of Postgres for a job) and then gets jobs one by one (latency from the enqueue to the begin).
+ */
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Contender, Figures, Round, Task } from '../benchmark.ts'
+import { machineBusyMs, postgresCpuMs } from '../cpu.ts'
+import { type BenchNats, startNats } from '../nats.ts'
+import { askAll, type BenchProcess, startProcess, startProcesses, stopAll } from '../processes.ts'
+import { createPool, enqueue, enqueueMany } from '../product.ts'
+import { startHost } from '../remote/hosts.ts'
+import type { BenchDatabase } from '../server.ts'
+import { percentile, perSecond } from '../statistics.ts'
+import { wakeByNats } from '../wakeups.ts'
+import type { Parameters } from './parameters.ts'
+import type { WorkerProcess } from './process.ts'
+import { type Mode, predict } from './queue-model.ts'
+
+export interface Cell {
+  readonly mode: Mode
+  readonly processes: number
+  readonly handlerMs: number
+}
+
+/** Of one cell, predicted and real. */
+export interface Comparison extends Cell {
+  readonly coresFree: number
+  readonly rate: Pair
+  readonly postgres: Pair
+  readonly latency: Pair
+}
+
+export interface Pair {
+  readonly real: number
+  readonly predicted: number
+}
+
+export const MAX_ERROR = { rate: 0.15, postgres: 0.15, latency: 0.3 } as const
+
+const PROCESSES = [1, 2, 4]
+const HANDLERS_MS = [0, 5, 50]
+export const MODES: readonly Mode[] = ['direct', 'wake-ups', 'gateway']
+const SLOTS = 10
+const BATCH = 100
+const DRAIN_SECONDS = 4
+/** Of jobs that take no time, per process. */
+const MAX_RATE = 15_000
+const ARRIVALS_PER_S = 100
+const ARRIVALS_SECONDS = 4
+const SCRIPT = new URL('process.js', import.meta.url)
+
+export const CELLS: readonly Cell[] = MODES.flatMap((mode) =>
+  PROCESSES.flatMap((processes) => HANDLERS_MS.map((handlerMs) => ({ mode, processes, handlerMs }))),
+)
+
+export const RUNS: readonly Contender[] = [
+  {
+    name: contenderOf('direct'),
+    about: 'workers that NOTIFY wakes',
+    run: (task) => runCells(task, 'direct'),
+  },
+  {
+    name: contenderOf('wake-ups'),
+    about: 'workers that NATS wakes',
+    run: (task) => runCells(task, 'wake-ups'),
+  },
+  {
+    name: contenderOf('gateway'),
+    about: 'remote workers behind a gateway',
+    run: (task) => runCells(task, 'gateway'),
+  },
+]
+
+export function contenderOf(mode: Mode): string {
+  return `runs_${mode.replace('-', '_')}`
+}
+
+async function runCells(task: Task, mode: Mode): Promise<Figures> {
+  const figures: Record<string, number> = {}
+  for (const cell of CELLS.filter((candidate) => candidate.mode === mode)) {
+    const real = await runCell(task, cell).catch((error: Error) => {
+      // Without NATS, or in a build without these: the run fails for want of cells, and says why.
+      console.error(`  ${mode} cannot be run: ${error.message}`)
+      return undefined
+    })
+    if (real === undefined) break
+    console.error(
+      `  ${mode}, ${cell.processes} × ${cell.handlerMs} ms: ${Object.entries(real)
+        .map(([field, value]) => `${field} ${value.toPrecision(4)}`)
+        .join(', ')}`,
+    )
+    for (const [field, value] of Object.entries(real)) figures[`${keyOf(cell)}.${field}`] = value
+  }
+  return figures
+}
+
+const keyOf = ({ processes, handlerMs }: Cell): string => `p${processes}h${handlerMs}`
+
+async function runCell({ database }: Task, cell: Cell): Promise<Record<string, number>> {
+  const superuser = await database.superuser()
+  await superuser.query('truncate iu_core.job_queue, iu_core.job_key')
+  const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'bench' })
+  const jobs = backlogOf(cell)
+  for (let from = 0; from < jobs; from += 5000)
+    await enqueueMany(
+      pool,
+      Array.from({ length: Math.min(5000, jobs - from) }, (_, n) => ({
+        job_kind: 'noop',
+        payload: { n: from + n },
+      })),
+    )
+  await superuser.query('vacuum analyze iu_core.job_queue')
+  await superuser.query('checkpoint')
+  const nats = cell.mode === 'direct' ? undefined : await startNats()
+  const started: BenchProcess[] = []
+  let wakeups: Awaited<ReturnType<typeof wakeByNats>> | undefined
+  try {
+    const workers = await startProcesses(cell.processes, () => startWorkers(cell, database, nats?.url))
+    started.push(...workers)
+    if (nats) wakeups = await wakeByNats(database.workerUrl, nats.url)
+    const drained = await drain(superuser, workers, jobs, nats, async () => {
+      if (cell.mode !== 'gateway') await askAll(workers, 'go')
+      else
+        started.push(await startHost({ role: 'gateway', workerUrl: database.workerUrl, natsUrl: nats!.url }))
+      return started.slice(workers.length)
+    })
+    return { ...drained, latency_p95_ms: await paced(superuser, pool, workers, wakeups) }
+  } finally {
+    await stopAll(started)
+    await wakeups?.close()
+    await nats?.stop()
+    await pool.end()
+    await superuser.end()
+  }
+}
+
+function startWorkers({ mode, handlerMs }: Cell, { workerUrl }: BenchDatabase, natsUrl: string | undefined) {
+  if (mode === 'gateway')
+    return startHost({
+      role: 'remote',
+      natsUrl: natsUrl!,
+      concurrency: SLOTS,
+      handlerMs,
+      awaitsGateway: false,
+    })
+  return startProcess(SCRIPT, {
+    workerUrl,
+    ...(natsUrl !== undefined && { natsUrl }),
+    slots: SLOTS,
+    batch: BATCH,
+    handlerMs,
+  } satisfies WorkerProcess)
+}
+
+function backlogOf({ processes, handlerMs }: Cell): number {
+  if (handlerMs === 0) return MAX_RATE * DRAIN_SECONDS
+  return Math.round(((processes * SLOTS * 1000) / handlerMs) * DRAIN_SECONDS)
+}
+
+/** `go` starts the work, and returns the processes that it started for it. */
+async function drain(
+  superuser: pg.Client,
+  workers: readonly BenchProcess[],
+  jobs: number,
+  nats: BenchNats | undefined,
+  go: () => Promise<readonly BenchProcess[]>,
+) {
+  let all = workers
+  const usage = async () => ({
+    postgres: await postgresCpuMs(superuser),
+    ours:
+      (await askAll<number>(all, 'cpuMs')).reduce((sum, ms) => sum + ms, 0) +
+      ownCpuMs() +
+      (nats?.cpuMs() ?? 0),
+    machine: machineBusyMs(),
+    at: performance.timeOrigin + performance.now(),
+  })
+  const before = await usage()
+  all = [...workers, ...(await go())]
+  await untilEmpty(superuser)
+  const after = await usage()
+  const begins = (await askAll<{ at: number }[]>(workers, 'begins')).flat()
+  const firstAt = begins.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
+  const elapsed = after.at - before.at
+  const postgres = after.postgres - before.postgres
+  const others = after.machine - before.machine - postgres - (after.ours - before.ours)
+  return {
+    jobs_per_s: perSecond(jobs, after.at - firstAt),
+    postgres_us: (postgres * 1000) / jobs,
+    cores_free: Math.max(0.3, availableParallelism() - Math.max(0, others) / elapsed),
+  }
+}
+
+async function paced(
+  superuser: pg.Client,
+  pool: Pool,
+  workers: readonly BenchProcess[],
+  wakeups: { tell(topic: 'jobs', key: string): void } | undefined,
+): Promise<number> {
+  const count = ARRIVALS_PER_S * ARRIVALS_SECONDS
+  const sent: number[] = []
+  const enqueued: Promise<unknown>[] = []
+  for (let n = 0; n < count; n++) {
+    await delay(-Math.log(1 - Math.random()) * (1000 / ARRIVALS_PER_S))
+    sent.push(performance.timeOrigin + performance.now())
+    enqueued.push(
+      enqueue(pool, { job_kind: 'noop', payload: { n } }).then(() => wakeups?.tell('jobs', 'noop')),
+    )
+  }
+  await Promise.all(enqueued)
+  await untilEmpty(superuser)
+  const begins = (await askAll<{ n: number; at: number }[]>(workers, 'begins')).flat()
+  return percentile(
+    begins.map(({ n, at }) => at - sent[n]!),
+    0.95,
+  )
+}
+
+type Pool = ReturnType<typeof createPool>
+
+async function untilEmpty(superuser: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await superuser.query({
+      name: 'empty',
+      text: 'select not exists (select from iu_core.job_queue) as empty',
+    })
+    if (rows[0].empty) return
+    await delay(5)
+  }
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** Predicts each cell that was run. */
+export function compare(parameters: Parameters, round: Round): Comparison[] {
+  return CELLS.flatMap((cell) => {
+    const figures = round[contenderOf(cell.mode)]
+    const real = (field: string): number | undefined => figures?.[`${keyOf(cell)}.${field}`]
+    const coresFree = real('cores_free')
+    if (coresFree === undefined) return []
+    const world = {
+      mode: cell.mode,
+      processes: cell.processes,
+      slots: SLOTS,
+      batch: BATCH,
+      handlerMs: cell.handlerMs,
+      cores: coresFree,
+      sameMachine: true,
+    }
+    const drained = predict(parameters, { ...world, load: { jobs: backlogOf(cell) } })
+    const latencies = predict(parameters, {
+      ...world,
+      load: { perSecond: ARRIVALS_PER_S, seconds: ARRIVALS_SECONDS },
+    })
+    return [
+      {
+        ...cell,
+        coresFree,
+        rate: { real: real('jobs_per_s')!, predicted: drained.jobs_per_s },
+        postgres: { real: real('postgres_us')!, predicted: drained.postgres_us_per_job },
+        latency: { real: real('latency_p95_ms')!, predicted: latencies.latency_p95_ms },
+      },
+    ]
+  })
+}
+
+export const errorOf = ({ real, predicted }: Pair): number => Math.abs(predicted - real) / real
