@@ -123,6 +123,8 @@ export class FakeGateway implements RemoteCalls {
   private readonly received = new Map<string, FakeWorker>()
   /** Workers that get nothing more until they run nothing, and then this call. */
   private readonly keptFor = new Map<string, FakeWorker>()
+  /** Workers whose adoption is not answered: they get nothing until it is, as at the real gateway. */
+  private readonly adopting = new Set<FakeWorker>()
   private readonly listeners = new Set<() => void>()
   private lastSlots = 0
 
@@ -135,6 +137,7 @@ export class FakeGateway implements RemoteCalls {
     const kept = new Set(this.keptFor.values())
     let slots = 0
     for (const worker of this.attached) {
+      if (this.adopting.has(worker)) continue
       const isAlone = worker.running.some((held) => held.isAlone)
       slots += isAlone ? 1 : kept.has(worker) ? worker.running.length + 1 : worker.concurrency
     }
@@ -179,15 +182,17 @@ export class FakeGateway implements RemoteCalls {
 
   /** A worker that lost its gateway tells what it holds. What is not adopted is void. */
   async adoptFrom(worker: FakeWorker, from: string, engine: Pick<GatewayEngine, 'adopt'>): Promise<string[]> {
-    // Before this gateway gives it calls.
     const before = [...worker.held]
+    this.adopting.add(worker)
     worker.attach(this)
     // What it has itself, under a former session, is not the worker's any more.
     const held = before.filter(([call]) => !this.waiting.has(call) && !this.received.has(call))
     const refs = held.flatMap(([, call]) => call.refs)
     const ours = new Set(await engine.adopt(from, refs, (call, signal) => this.resume(call, signal)))
+    this.adopting.delete(worker)
     for (const [call] of before) if (!ours.has(call)) worker.drop(call, new Error('void'))
     worker.report()
+    this.changed()
     return [...ours]
   }
 
@@ -274,7 +279,8 @@ export class FakeGateway implements RemoteCalls {
   private get free(): FakeWorker[] {
     const kept = new Set(this.keptFor.values())
     return [...this.attached]
-      .filter((worker) => !kept.has(worker) && !worker.running.some(({ isAlone }) => isAlone))
+      .filter((worker) => !this.adopting.has(worker) && !kept.has(worker))
+      .filter((worker) => !worker.running.some(({ isAlone }) => isAlone))
       .sort((a, b) => a.running.length - b.running.length)
   }
 
@@ -286,7 +292,7 @@ export class FakeGateway implements RemoteCalls {
     const kept = this.keptFor.get(call) ?? this.free[0]
     if (kept === undefined) return undefined
     this.keptFor.set(call, kept)
-    if (kept.running.length > 0) return undefined
+    if (kept.running.length > 0 || this.adopting.has(kept)) return undefined
     this.keptFor.delete(call)
     return kept
   }
