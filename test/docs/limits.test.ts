@@ -6,6 +6,7 @@ import { describeConfig, readConfig } from '../../src/kernel/config.ts'
 import { useDatabase } from '../support/database.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+const GATEWAY = 'src/runtime/remote/gateway.ts'
 const db = useDatabase()
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -77,6 +78,17 @@ it('says what the source says', () => {
     'a body that sends nothing': constant('src/http/request-limits.ts', 'STALL_MS') / 1000,
     'subject of a token': constant('src/access/members.ts', 'MAX_SUBJECT_CHARACTERS'),
     'text of an error that is kept': constant('src/jobs/executor.ts', 'MAX_ERROR_LENGTH'),
+    'jobs of one call together, and their results; arguments or result of a step': constant(
+      'src/runtime/remote/calls.ts',
+      'MAX_CALL_BYTES',
+    ),
+    'handlers of a worker': constant(GATEWAY, 'MAX_HANDLERS'),
+    'names of the handlers of a worker together, in bytes': constant(GATEWAY, 'MAX_HANDLERS_BYTES'),
+    'different sets of handlers behind a gateway': constant(GATEWAY, 'MAX_POOLS'),
+    'remote workers attached to a gateway': constant(GATEWAY, 'MAX_SESSIONS'),
+    'silence of a remote worker until its calls go elsewhere':
+      constant('src/runtime/remote/protocol.ts', 'SESSION_MS') / 1000,
+    "deaths of a host's workers within a minute until it waits": constant(GATEWAY, 'MAX_DEATHS'),
     'steps of a playbook': constant('src/executions/playbook/parse.ts', 'MAX_PLAYBOOK_STEPS'),
     'items of a loop': constant('src/executions/machine/loops.ts', 'MAX_ITEMS'),
     'steps of an expression': constant('src/executions/playbook/budget.ts', 'MAX_STEPS'),
