@@ -61,6 +61,8 @@ const BUILT_IN: ReadonlySet<string> = new Set([...builtInKinds(), READING_KIND])
 const WRITE_MS = 5000
 /** Jobs a claim, at most: a gateway serves many workers. */
 const MAX_CLAIM = 500
+/** See docs/decisions/0020-wake-ups.md. */
+const LINGER_MS = 4
 const SUSPECT_POLL_MS = 5000
 /** A worker for suspects that found none for so long ends. */
 const SUSPECT_IDLE_MS = 10_000
@@ -312,6 +314,7 @@ class PoolWorkers {
       ),
       remote: true,
       prefetch: 0,
+      lingerMs: LINGER_MS,
       batch: MAX_CLAIM,
       schedules: false,
       ...(longRunningMs !== undefined && { longRunningMs }),

@@ -1,5 +1,6 @@
 /** A worker whose handlers run elsewhere: its room changes, it holds nothing that cannot begin, and it takes over what others had. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { OutcomeHandler } from '../../../src/jobs/handlers.ts'
 import { claimJobs, registerWorker } from '../../../src/jobs/lease.ts'
@@ -50,6 +51,44 @@ const leased = async (kind: string): Promise<number> =>
       [kind],
     )
   )[0]!.n
+
+describe('a worker that lingers', () => {
+  it('claims once for slots that become free one after the other, while more jobs wait', async () => {
+    const { handler, begun } = elsewhere()
+    const claims: number[] = []
+    const hooks = { onClaim: (count: number) => void claims.push(count) }
+    const worker = await start('lingers', handler, { concurrency: 20, lingerMs: 200, hooks })
+    await jobs.enqueue(...Array.from({ length: 30 }, () => ({ job_kind: 'lingers' })))
+    await until('all slots are taken', () => begun.length === 20)
+    claims.length = 0
+    for (const { job, end } of begun.slice(0, 3)) {
+      end({ job, as: 'completed' })
+      await setTimeout(20)
+    }
+    await until('their slots are taken again', () => begun.length === 23)
+    expect(claims).toEqual([3])
+    // A quarter of the slots is enough.
+    const since = performance.now()
+    for (const { job, end } of begun.slice(3, 9)) end({ job, as: 'completed' })
+    await until('these, too', () => begun.length === 29)
+    expect(performance.now() - since).toBeLessThan(200)
+    const stopped = worker.stop()
+    for (const { job, end } of begun) end({ job, as: 'released' })
+    await stopped
+  })
+
+  it('begins a job that comes alone at once', async () => {
+    const { handler, begun } = elsewhere()
+    const worker = await start('comes_alone', handler, { concurrency: 20, lingerMs: 10_000 })
+    for (let n = 1; n <= 3; n++) {
+      await jobs.enqueue({ job_kind: 'comes_alone' })
+      await until(`job ${n} runs beside the others`, () => begun.length === n, 5000)
+    }
+    const stopped = worker.stop()
+    for (const { job, end } of begun) end({ job, as: 'released' })
+    await stopped
+  })
+})
 
 describe('a worker with prefetch 0', () => {
   it('claims for its free slots and no more, at once when there are more, and is not idle with none', async () => {
