@@ -5,7 +5,7 @@
 export default {
   // docker compose run --rm admin job enqueue hello --payload '{"name": "Ada"}'
   async hello(job, { log }) {
-    log.info({ payload: job.payload }, 'hello')
+    log.info({ job_id: job.job_id }, 'hello')
     return { greeting: `hello ${job.payload.name ?? 'world'}` }
   },
 }
