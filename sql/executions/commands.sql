@@ -139,24 +139,31 @@ $$;
 create or replace function noetl.fn_command_end(p_engine uuid, p_outcomes jsonb) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_counted text[];
+  -- Each statement names them, so that no plan begins with the table and reads all of it.
+  v_commands text[];
   v_worker text := (select coalesce(e.name, e.engine_id::text) from noetl.engine e where e.engine_id = p_engine);
 begin
   if jsonb_typeof(p_outcomes) is distinct from 'array' then
     raise exception using errcode = 'SD001', message = 'fn_command_end takes a JSON array of outcomes';
   end if;
+  v_commands := array(select o ->> 'command_id' from jsonb_array_elements(p_outcomes) o);
   with given as materialized (
     select o.* from jsonb_to_recordset(p_outcomes) as o (
       command_id text, lease_epoch integer, status text, result jsonb, error text, retryable boolean, ms integer, worker text)
   ), held as materialized (
     select c.command_id, g.status, g.result, g.error, g.retryable, g.ms, g.worker
       from given g join noetl.command c on c.command_id = g.command_id
-     where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch and g.status in ('completed', 'failed')
+     where c.command_id = any (v_commands) and c.leased_by = p_engine and c.lease_epoch = g.lease_epoch
+       and g.status in ('completed', 'failed')
      order by c.command_id for update of c
   ), removed as (
-    delete from noetl.command c using held h where c.command_id = h.command_id
+    delete from noetl.command c using held h where c.command_id = h.command_id and c.command_id = any (v_commands)
     returning c.execution_id, c.shard_id, c.command_id, c.node_id, c.loop_id, c.item_index, c.attempt, h.status, h.result, h.error, h.retryable, h.ms, h.worker
   ), delivered as (
     insert into noetl.inbox (execution_id, shard_id, kind, body)
@@ -178,6 +185,7 @@ grant execute on function noetl.fn_command_end(uuid, jsonb) to dot_executor;
 create or replace function noetl.fn_command_release(p_engine uuid, p_commands text[], p_epochs integer[], p_crashed boolean) returns setof text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_free text[];
@@ -185,7 +193,8 @@ begin
   perform noetl.fn_command_require_epochs(p_commands, p_epochs);
   v_free := array(select c.command_id from unnest(p_commands, p_epochs) g (command_id, lease_epoch)
                     join noetl.command c on c.command_id = g.command_id
-                   where c.leased_by = p_engine and c.lease_epoch = g.lease_epoch order by c.command_id for update of c);
+                   where c.command_id = any (p_commands) and c.leased_by = p_engine and c.lease_epoch = g.lease_epoch
+                   order by c.command_id for update of c);
   perform noetl.fn_command_free(v_free, coalesce(p_crashed, false));
   return query select unnest(v_free);
 end $$;
@@ -198,6 +207,7 @@ grant execute on function noetl.fn_command_release(uuid, text[], integer[], bool
 create or replace function noetl.fn_command_adopt(p_from uuid, p_to uuid, p_commands text[], p_epochs integer[]) returns setof noetl.command
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_handlers text[];
@@ -212,7 +222,7 @@ begin
   end if;
   v_held := array(select c.command_id from unnest(p_commands, p_epochs) g (command_id, lease_epoch)
                     join noetl.command c on c.command_id = g.command_id
-                   where c.leased_by in (p_from, p_to) and c.lease_epoch = g.lease_epoch and c.needs <@ v_handlers
+                   where c.command_id = any (p_commands) and c.leased_by in (p_from, p_to) and c.lease_epoch = g.lease_epoch and c.needs <@ v_handlers
                    order by c.command_id for update of c);
   return query update noetl.command c set leased_by = p_to where c.command_id = any (v_held) returning c.*;
 end $$;

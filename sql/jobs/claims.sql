@@ -17,9 +17,15 @@ create or replace function iu_core.fn_job_claim(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+-- Statistics taken while the queue was empty let the planner read all due jobs for each claim: it has to walk along the index, so
+-- there is no min() below either.
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+-- Before PostgreSQL 18 a method that is off makes a plan look so expensive that it would be compiled.
+set jit = off
 as $$
 declare
   w iu_core.job_worker := iu_core.fn_job_worker_require(p_worker);
@@ -52,13 +58,15 @@ begin
   for v_line in
     with recursive line as (
       select k.job_kind, k.limited,
-             (select min(q.urgency) from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = w.executor)::integer as urgency
+             (select q.urgency from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = w.executor
+               order by q.urgency limit 1)::integer as urgency
         from unnest(w.kinds) o join iu_core.job_kind k on k.job_kind = o
        where k.paused_at is null and (k.limited or p_after -> k.job_kind is null)
       union all
       select l.job_kind, l.limited,
-             (select min(q.urgency) from iu_core.job_queue q
-               where q.job_kind = l.job_kind and q.executor = w.executor and q.urgency > l.urgency)::integer
+             (select q.urgency from iu_core.job_queue q
+               where q.job_kind = l.job_kind and q.executor = w.executor and q.urgency > l.urgency
+               order by q.urgency limit 1)::integer
         from line l where l.urgency is not null
     ), known as (
       -- Looking for the priorities of a kind walks over the same dead rows: those under a cursor are taken as they are,
@@ -67,8 +75,9 @@ begin
        where k.paused_at is null and not k.limited
     ), above as (
       -- and only one that is higher than all of them is looked for.
-      select n.job_kind, (select min(q.urgency) from iu_core.job_queue q
-                           where q.job_kind = n.job_kind and q.executor = w.executor and q.urgency < n.highest)::integer as urgency
+      select n.job_kind, (select q.urgency from iu_core.job_queue q
+                           where q.job_kind = n.job_kind and q.executor = w.executor and q.urgency < n.highest
+                           order by q.urgency limit 1)::integer as urgency
         from (select job_kind, min(urgency) as highest from known group by job_kind) n
     )
     -- Kinds of one priority take turns, so that a busy kind does not starve the others.
@@ -322,7 +331,7 @@ begin
   return query
     update iu_core.job_queue q set begun = true
       from unnest(p_jobs, p_epochs) d (job_id, epoch)
-     where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch
+     where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch and q.job_id = any (p_jobs)
     returning q.job_id;
 end $$;
 

@@ -32,6 +32,8 @@ begin
       delete from iu_core.job_queue q
        using unnest(p_jobs, p_epochs, p_results) d (job_id, epoch, result)
        where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch
+         -- A plan made while the queue was empty would begin with the queue and read all of it.
+         and q.job_id = any (p_jobs)
       returning q.*, d.result
     )
     insert into iu_core.job_history (
@@ -56,6 +58,7 @@ create or replace function iu_core.fn_job_fail(
 ) returns table (job_id uuid, outcome text, process_after timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin
@@ -67,7 +70,7 @@ begin
       array(select row(q.job_id, coalesce(nullif(left(d.error, 2000), ''), 'it failed'), coalesce(d.fatal, false), false)::iu_core.job_failure
               from unnest(p_jobs, p_epochs, p_errors, p_fatal) d (job_id, epoch, error, fatal)
               join iu_core.job_queue q on q.job_id = d.job_id
-             where q.leased_by = p_worker and q.lease_epoch = d.epoch
+             where q.leased_by = p_worker and q.lease_epoch = d.epoch and q.job_id = any (p_jobs)
              order by q.job_id for update of q)) e;
   perform iu_core.fn_job_release_slots(p_worker, p_jobs);
 end $$;
@@ -99,6 +102,7 @@ grant execute on function iu_core.fn_job_snooze(uuid, uuid, integer, timestamptz
 create or replace function iu_core.fn_job_release(p_worker uuid, p_jobs uuid[], p_epochs integer[]) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 declare
   v_given integer;
@@ -107,7 +111,7 @@ begin
   perform iu_core.fn_job_arrays_check(p_jobs, p_epochs);
   update iu_core.job_queue q set leased_by = null, begun = false, attempts = q.attempts - 1
     from unnest(p_jobs, p_epochs) d (job_id, epoch)
-   where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch;
+   where q.job_id = d.job_id and q.leased_by = p_worker and q.lease_epoch = d.epoch and q.job_id = any (p_jobs);
   get diagnostics v_given = row_count;
   perform iu_core.fn_job_release_slots(p_worker, p_jobs);
   return v_given;
@@ -136,8 +140,12 @@ create or replace function iu_core.fn_job_end_attempt(p_failures iu_core.job_fai
 returns table (job_id uuid, outcome text, process_after timestamptz)
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
+declare
+  -- Each statement names them, so that no plan begins with the queue and reads all of it.
+  v_jobs uuid[] := array(select f.job_id from unnest(p_failures) f);
 begin
   return query
     with ended as materialized (
@@ -154,14 +162,16 @@ begin
         join iu_core.job_queue q on q.job_id = f.job_id
         join iu_core.job_kind k on k.job_kind = q.job_kind
         left join iu_core.job_cancellation c on c.job_id = q.job_id and c.worker_id = q.leased_by
+       where q.job_id = any (v_jobs)
     ), retried as (
       update iu_core.job_queue q
          set leased_by = null, begun = false, last_error = e.error, attempt_errors = e.attempt_errors,
              attempts = e.attempts, crashes = e.crashes, process_after = e.again
-        from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id
+        from ended e where e.outcome = 'retry' and q.job_id = (e.q).job_id and q.job_id = any (v_jobs)
       returning q.job_id, q.process_after
     ), removed as (
-      delete from iu_core.job_queue q using ended e where e.outcome <> 'retry' and q.job_id = (e.q).job_id returning q.job_id
+      delete from iu_core.job_queue q using ended e
+       where e.outcome <> 'retry' and q.job_id = (e.q).job_id and q.job_id = any (v_jobs) returning q.job_id
     ), dead_lettered as (
       insert into iu_core.job_dead_letter (
         job_id, job_kind, executor, priority, attempts, crashes, replays, enqueued_at, started_at, worker_id, idempotency_key,

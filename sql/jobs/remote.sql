@@ -23,7 +23,7 @@ begin
   end if;
   v_jobs := array(
     select q.job_id from iu_core.job_queue q join unnest(p_jobs, p_epochs) d (job_id, epoch) on q.job_id = d.job_id
-     where q.leased_by in (p_from, p_to) and q.lease_epoch = d.epoch and q.executor = w.executor and q.job_kind = any (w.kinds)
+     where q.job_id = any (p_jobs) and q.leased_by in (p_from, p_to) and q.lease_epoch = d.epoch and q.executor = w.executor and q.job_kind = any (w.kinds)
      order by q.job_id for update of q);
   if cardinality(v_jobs) = 0 then
     return;
@@ -47,6 +47,7 @@ create or replace function iu_core.fn_job_crash(p_worker uuid, p_jobs uuid[], p_
 returns table (job_id uuid, outcome text, process_after timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -56,7 +57,7 @@ begin
   perform iu_core.fn_job_arrays_check(p_jobs, p_epochs);
   v_jobs := array(
     select q.job_id from iu_core.job_queue q join unnest(p_jobs, p_epochs) d (job_id, epoch) on q.job_id = d.job_id
-     where q.leased_by = p_worker and q.lease_epoch = d.epoch order by q.job_id for update of q);
+     where q.job_id = any (p_jobs) and q.leased_by = p_worker and q.lease_epoch = d.epoch order by q.job_id for update of q);
   update iu_core.job_queue q set leased_by = null, begun = false, attempts = q.attempts - 1
    where q.job_id = any (v_jobs) and not q.begun;
   return query

@@ -5,7 +5,7 @@ export const SQL_SUITES: readonly string[] = [
   ...['access', 'gates', 'events', 'staging', 'kernel/postgres/doctor'].map(
     (room) => `test/${room}/**/*.test.ts`,
   ),
-  'test/jobs/{enqueue,failures,history,limits,races,access}.test.ts',
+  'test/jobs/{enqueue,failures,history,limits,plans,races,access}.test.ts',
   'test/jobs/handlers/{alerts,followup,pairs,retention,reviewers,templates}.test.ts',
   'test/jobs/webhooks/targets.test.ts',
   'test/executions/{projection,waits}/**/*.test.ts',
@@ -38,7 +38,7 @@ export const SQL_SUITES_SHORT: readonly string[] = [
   'test/events/consumers/dispatch.test.ts',
   'test/staging/{lifecycle,access-tables}.test.ts',
   'test/ingest/{lineage,promotion,snapshot,undo,own-tables,own-tables-lookups}.test.ts',
-  'test/jobs/{enqueue,failures,races}.test.ts',
+  'test/jobs/{enqueue,failures,plans,races}.test.ts',
   'test/executions/sql/{commands,flush}.test.ts',
   'test/executions/projection/project.test.ts',
   'test/executions/waits/approvals.test.ts',

@@ -67,6 +67,38 @@ it('changes no index when it leases', async () => {
   expect(rows).toEqual([{ leased: 200, hot: 200 }])
 })
 
+it('claims and ends read a few rows of many, even with plans made while there were none', async () => {
+  await db.owner('alter table noetl.command set (autovacuum_enabled = off)')
+  await db.owner('truncate noetl.command')
+  await db.owner('vacuum analyze noetl.command')
+  const session = await db.session('stagedoor_worker')
+  const readSoFar = async (): Promise<number> =>
+    (
+      await session.query<{ read: number }>(
+        `select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::int as read from pg_stat_xact_user_tables
+          where relid = 'noetl.command'::regclass`,
+      )
+    ).rows[0]!.read
+  const readByOne = async () => {
+    await session.query('begin')
+    const before = await readSoFar()
+    const claimed = (await session.query<Command>(CLAIM, [engine.id, 1])).rows
+    const between = await readSoFar()
+    await session.query(END, [engine.id, JSON.stringify(claimed.map((command) => outcome(command)))])
+    const after = await readSoFar()
+    await session.query('commit')
+    expect(claimed).toHaveLength(1)
+    return { claim: between - before, end: after - between }
+  }
+  // A function that is called for the sixth time in a session keeps one plan.
+  await put(7)
+  for (let n = 0; n < 7; n++) await readByOne()
+  await put(5000)
+  const { claim, end } = await readByOne()
+  expect(claim).toBeLessThan(200)
+  expect(end).toBeLessThan(20)
+})
+
 it('executions take turns: a large fan-out that came first leaves the others their part', async () => {
   const large = await put(500)
   const small = await put(4)
