@@ -170,7 +170,13 @@ export function openStore(kind: StoreKind, config: StoreConfig, deps: ProviderDe
 // Errors of providers: what a question answers instead, what a worker waits for, and what people may read about them.
 
 /** Ids, best first, or a warning that says why there are none. */
-export type DenseResult = { readonly ids: readonly string[] } | { readonly unavailable: string }
+export type DenseResult = DenseHits | { readonly unavailable: string }
+
+export interface DenseHits {
+  readonly ids: readonly string[]
+  /** Cosines of these ids and of the keyword hits, as far as they have a vector; undefined if the store gives no scores. */
+  readonly scores?: ReadonlyMap<string, number>
+}
 
 type ProviderFailure = 'slow' | 'embedder_down' | 'store_down' | 'refused' | 'not_configured'
 

@@ -10,13 +10,20 @@ import { type LegacyRequest, openLegacy } from './legacy.ts'
 import { SEARCH_GATES_SQL, type SearchGates } from './outbox.ts'
 import {
   askProviders,
+  type DenseHits,
   type DenseResult,
   type EmbeddingCollection,
   openProviders,
   type ProviderWarnings,
 } from './providers.ts'
 import { fuse } from './ranking.ts'
-import { type NearestPoint, nearestPassing, type StoreKind } from './stores/store.ts'
+import {
+  type NearestPoint,
+  nearestPassing,
+  type StoreKind,
+  scoresOf,
+  type VectorStore,
+} from './stores/store.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
 export interface VectorSearch {
@@ -93,12 +100,16 @@ export function createVectorSearch({
   const breakers = new Map<string, Breaker>()
   const legacy = openLegacy({ pool, config, timeoutMs: budgetMs })
 
-  async function nearest(row: ActiveCollection, request: NearestRequest, signal: AbortSignal) {
+  async function nearest(
+    row: ActiveCollection,
+    request: NearestRequest,
+    signal: AbortSignal,
+  ): Promise<DenseHits> {
     const store = providers.store(row.store)
     if (row.embedder === 'openai') await request.byWords
     const embedder = await providers.embedder(row)
     const vector = await request.vectors.by(embedder, signal)
-    if (vector === undefined || isWordless(vector)) return []
+    if (vector === undefined || isWordless(vector)) return { ids: [] }
     const { workspace, limit, passing } = request
     const only = await request.only
     const nearestTo = async (from: Float32Array): Promise<readonly NearestPoint[]> => {
@@ -123,11 +134,19 @@ export function createVectorSearch({
       return found.filter(({ score }) => score > 0)
     }
     const first = await nearestTo(vector)
-    if (row.embedder !== 'lsa') return first
-    const moved = await feedbackVector(vector, first, await request.byWords, (ids) =>
-      store.vectors(row.collection, ids),
-    )
-    return moved ? nearestTo(moved) : first
+    const byWords = await request.byWords
+    const moved =
+      row.embedder === 'lsa'
+        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids))
+        : undefined
+    const found = moved ? await nearestTo(moved) : first
+    const scores = await scoreBoth(store, row.collection, moved ?? vector, {
+      found,
+      byWords,
+      workspace,
+      signal,
+    })
+    return { ids: found.map(({ id }) => id), ...(scores && { scores }) }
   }
 
   return {
@@ -138,12 +157,34 @@ export function createVectorSearch({
       const isRemote = row.embedder === 'openai' || row.store === 'qdrant'
       return askProviders(
         { breaker, budgetMs: isRemote ? budgetMs : LOCAL_BUDGET_MS, warnings: WARNINGS },
-        async (signal) => ({ ids: (await nearest(row, request, signal)).map(({ id }) => id) }),
+        (signal) => nearest(row, request, signal),
       )
     },
     documents: (request) => legacy.nearest(request),
     close: () => providers.close(),
   }
+}
+
+interface ScoredLegs {
+  readonly found: readonly NearestPoint[]
+  readonly byWords: readonly string[]
+  readonly workspace: string
+  readonly signal: AbortSignal
+}
+
+/** The hits of both legs by one vector, so that the ranking compares like with like. Undefined if the store gives no scores. */
+async function scoreBoth(
+  store: VectorStore,
+  collection: string,
+  vector: Float32Array,
+  { found, byWords, ...options }: ScoredLegs,
+): Promise<Map<string, number> | undefined> {
+  if (store.score === undefined) return undefined
+  const scores = scoresOf(found)
+  const missing = byWords.filter((id) => !scores.has(id))
+  if (missing.length === 0) return scores
+  for (const [id, score] of await store.score(collection, vector, missing, options)) scores.set(id, score)
+  return scores
 }
 
 async function readState(pool: Pool, workspace: string): Promise<SearchState> {

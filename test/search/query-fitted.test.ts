@@ -4,7 +4,7 @@ import { createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
 import { liveCollections } from '../../src/search/collections.ts'
 import { openProviders } from '../../src/search/providers.ts'
 import { type SearchFilters, search } from '../../src/search/query.ts'
-import { createVectorSearch } from '../../src/search/vector-search.ts'
+import { createVectorSearch, QuestionVectors } from '../../src/search/vector-search.ts'
 import { startSearchWorker } from '../../src/search/worker.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, type Member } from '../support/factories.ts'
@@ -80,4 +80,26 @@ it('keep to their filters in both legs', async () => {
   expect(legs.dense).toBeGreaterThan(0)
   expect(hits.length).toBeGreaterThan(0)
   for (const { snippet } of hits) expect(snippet).toContain('lamps')
+})
+
+it('give the ranking a cosine for the hits of both legs', async () => {
+  const { active } = await vectorSearch.state(life.workspace)
+  const [far] = await db.owner<{ chunk_id: string }>(
+    `select c.chunk_id from iu_core.search_chunk c join iu_core.unit_version v using (unit_version_id)
+      where v.body like '%sails and oil in shed 7%' order by 1 limit 1`,
+  )
+  const found = await vectorSearch.units(active!, {
+    vectors: new QuestionVectors('ropes and tar'),
+    workspace: life.workspace,
+    limit: 5,
+    byWords: Promise.resolve([far!.chunk_id]),
+  })
+  if (!('ids' in found)) throw new Error(found.unavailable)
+  expect(found.ids).toHaveLength(5)
+  expect(found.ids).not.toContain(far!.chunk_id)
+  expect([...found.scores!.keys()]).toEqual([...found.ids, far!.chunk_id])
+  const scores = found.ids.map((id) => found.scores!.get(id)!)
+  expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+  expect(scores[0]).toBeLessThanOrEqual(1.0001)
+  expect(found.scores!.get(far!.chunk_id)).toBeLessThan(scores.at(-1)!)
 })

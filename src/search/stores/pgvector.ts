@@ -5,13 +5,16 @@ import type { Queryable } from '../../kernel/postgres/connection.ts'
 import {
   type FindCollectionState,
   guardStore,
+  type NearestPoint,
   type ScrolledPoint,
   StoreUnavailable,
+  scoresOf,
   type VectorStore,
   withStoreErrors,
 } from './store.ts'
 
 const PAGE = 1_000
+const NEAREST = 'select id, score from iu_core.fn_search_pgvector_nearest($1, $2, $3, $4, $5)'
 
 interface PgvectorStoreOptions {
   readonly db: Queryable
@@ -50,13 +53,14 @@ export function createPgvectorStore({ db, stateOf }: PgvectorStoreOptions): Vect
       },
       async nearest(collection, vector, { workspace, limit, only, signal }) {
         signal?.throwIfAborted()
-        return ask('select id, score from iu_core.fn_search_pgvector_nearest($1, $2, $3, $4, $5)', [
-          collection,
-          workspace,
-          textOf(vector),
-          limit,
-          only ?? null,
-        ])
+        return ask(NEAREST, [collection, workspace, textOf(vector), limit, only ?? null])
+      },
+      async score(collection, vector, ids, { workspace, signal }) {
+        signal?.throwIfAborted()
+        if (ids.length === 0) return new Map()
+        return scoresOf(
+          await ask<NearestPoint>(NEAREST, [collection, workspace, textOf(vector), ids.length, ids]),
+        )
       },
       async vectors(collection, ids) {
         const rows = await ask<{ id: string; vector: string }>(

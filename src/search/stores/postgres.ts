@@ -10,6 +10,7 @@ import {
   type NearestOptions,
   type NearestPoint,
   openForStore,
+  scoresOf,
   type VectorStore,
   withStoreErrors,
 } from './store.ts'
@@ -62,6 +63,8 @@ export function createPostgresStore({ pool, stateOf, ...limits }: PostgresStoreO
         ]),
       remove: (collection, ids) => call('select iu_core.fn_vector_points_delete($1, $2)', [collection, ids]),
       nearest: (collection, vector, options) => mirrorOf(collection).nearest(vector, options),
+      score: async (collection, vector, ids, options) =>
+        scoresOf(await mirrorOf(collection).nearest(vector, { ...options, only: ids, limit: ids.length })),
       vectors: (collection, ids) => mirrorOf(collection).vectors(ids),
       async scroll(collection, after) {
         const { rows } = await db.query<{ id: string; payload: unknown }>(

@@ -93,6 +93,26 @@ export function createQdrantStore({ stateOf, ...address }: QdrantStoreOptions): 
         )
         return points.map(({ id, score }) => ({ id: String(id), score }))
       },
+      async score(collection, vector, ids, { workspace, signal }) {
+        const scores = new Map<string, number>()
+        for (let from = 0; from < ids.length; from += PAGE) {
+          const some = ids.slice(from, from + PAGE)
+          const { points } = await ask(
+            (client) =>
+              client.query(collection, {
+                query: Array.from(vector),
+                filter: { must: [{ key: 'workspace_id', match: { value: workspace } }, { has_id: some }] },
+                limit: some.length,
+                // The index is approximate and may skip points that were asked for.
+                params: { exact: true },
+                with_payload: false,
+              }),
+            signal ? { signal } : {},
+          )
+          for (const { id, score } of points) scores.set(String(id), score)
+        }
+        return scores
+      },
       async vectors(collection, ids) {
         if (ids.length === 0) return new Map()
         const points = await ask((client) =>

@@ -37,6 +37,11 @@ export interface NearestPoint {
   readonly score: number
 }
 
+export interface ScoreOptions {
+  readonly workspace: string
+  readonly signal?: AbortSignal
+}
+
 export interface ScrolledPoint {
   readonly id: string
   readonly payload: unknown
@@ -50,12 +55,27 @@ export interface VectorStore {
   /** By id, never by filter. Unknown ids are ignored. */
   remove(collection: string, ids: readonly string[]): Promise<void>
   nearest(collection: string, vector: Float32Array, options: NearestOptions): Promise<NearestPoint[]>
+  /**
+   * Cosines of these points of the workspace, on the scale of `nearest`; points that do not exist have none. A store without it gives no
+   * scores for points of its caller's choice, so its hits can only be ranked.
+   */
+  score?(
+    collection: string,
+    vector: Float32Array,
+    ids: readonly string[],
+    options: ScoreOptions,
+  ): Promise<Map<string, number>>
   /** The vectors of those points that exist; for relevance feedback. */
   vectors(collection: string, ids: readonly string[]): Promise<Map<string, Float32Array>>
   /** All points of every workspace, ordered by id. `next`, if present, is the `after` of the next page. */
   scroll(collection: string, after?: string): Promise<{ points: ScrolledPoint[]; next?: string }>
   drop(collection: string): Promise<void>
   close(): Promise<void>
+}
+
+/** Results of `nearest` as those of `score`. */
+export function scoresOf(points: readonly NearestPoint[]): Map<string, number> {
+  return new Map(points.map(({ id, score }) => [id, score]))
 }
 
 /** An outage: the points are fine, a retry may help. */
@@ -107,6 +127,7 @@ export function guardStore(store: VectorStore, stateOf: FindCollectionState): Ve
       await store.drop(collection)
     },
     nearest: (collection, vector, options) => store.nearest(collection, vector, options),
+    ...(store.score && { score: store.score.bind(store) }),
     vectors: (collection, ids) => store.vectors(collection, ids),
     scroll: (collection, after) => store.scroll(collection, after),
     close: () => store.close(),

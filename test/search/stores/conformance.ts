@@ -101,6 +101,29 @@ export function storeConformance(name: string, under: () => StoreUnderTest): voi
       expect(await nearestIds(1, { only: [] })).toEqual([])
     })
 
+    it('scores the points that are asked for, as nearest does, and nothing of another workspace', async () => {
+      const points = Array.from({ length: 1_200 }, (_, seed) => pointOf(ours, seed))
+      const foreign = pointOf(theirs, 1)
+      await put([...points, foreign])
+      const asked = [...points.slice(100).map(({ id }) => id), foreign.id, randomUUID(), points[100]!.id]
+      const scores = await store.score!(collection, vectorOf(3), asked, { workspace: ours })
+      expect([...scores.keys()].sort(byId)).toEqual(
+        points
+          .slice(100)
+          .map(({ id }) => id)
+          .sort(byId),
+      )
+      for (const { id, score } of await store.nearest(collection, vectorOf(3), {
+        limit: 1_200,
+        workspace: ours,
+      }))
+        if (scores.has(id)) expect(scores.get(id)).toBeCloseTo(score, 5)
+      const opposite = vectorOf(500).map((value) => -value)
+      const away = await store.score!(collection, opposite, [points[500]!.id], { workspace: ours })
+      expect(away.get(points[500]!.id)).toBeCloseTo(-1, 4)
+      expect(await store.score!(collection, vectorOf(1), [], { workspace: ours })).toEqual(new Map())
+    })
+
     it('replaces what it has by id', async () => {
       const point = pointOf(ours, 1)
       await put([point, pointOf(ours, 2)])
@@ -174,6 +197,9 @@ export function storeConformance(name: string, under: () => StoreUnderTest): voi
       const signal = AbortSignal.abort(new Error('nobody waits'))
       await expect(
         store.nearest(collection, vectorOf(1), { limit: 1, workspace: ours, signal }),
+      ).rejects.toThrow('nobody waits')
+      await expect(
+        store.score!(collection, vectorOf(1), [randomUUID()], { workspace: ours, signal }),
       ).rejects.toThrow('nobody waits')
     })
 
