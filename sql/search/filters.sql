@@ -101,14 +101,16 @@ end $$;
 --   profile     an object that the unit's profile contains
 --   edge        {type, target}: an edge of this type from the unit, to this address, id or reference; one of them may be left out
 --   container   address or id: that unit, and everything in it at any depth
+--   without     an array of words and phrases: what has one of them anywhere in its text is not found. fn_search_lexical and
+--               fn_search_pending add what the query excludes
 -- Deleted and retired units are never found, superseded ones only on request.
 create or replace function iu_core.fn_search_filter(p_filters jsonb, out units text, out documents text, out chunks text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_known constant text[] := '{topic,lifecycle,kind,profile,edge,container,source,language}';
-  v_lists constant text[] := '{topic,lifecycle,kind,source,language}';
+  v_known constant text[] := '{topic,lifecycle,kind,profile,edge,container,source,language,without}';
+  v_lists constant text[] := '{topic,lifecycle,kind,source,language,without}';
   v_filters jsonb := jsonb_strip_nulls(coalesce(p_filters, '{}'));
   v_wrong text;
 begin
@@ -163,15 +165,39 @@ begin
                                  or e.to_unit_id = (select iu_core.fn_unit_find($1, $2 #>> '{edge,target}'))))$c$ else '' end
     || case when v_filters ? 'container' then
          $c$ and u.unit_id = any (array(select iu_core.fn_search_container_units($1, $2 ->> 'container')))$c$ else '' end
+    -- Hashed once for a query.
+    || case when v_filters ? 'without' then
+         $c$ and u.unit_id not in (select iu_core.fn_search_sources_with($1, $2 -> 'without'))$c$ else '' end
     || case when v_filters ? 'source' and not iu_core.fn_search_filter_values(v_filters, 'source') ? 'unit' then ' and false' else '' end;
   documents := $c$d.workspace_id = $1 and d.deleted_at is null and d.origin = 'knowledge_base'$c$
     -- Documents have none of these.
     || case when v_filters ?| '{topic,lifecycle,kind,profile,edge,container}' then ' and false' else '' end
+    || case when v_filters ? 'without' then
+         $c$ and d.document_id not in (select iu_core.fn_search_sources_with($1, $2 -> 'without'))$c$ else '' end
     || case when v_filters ? 'source' and not iu_core.fn_search_filter_values(v_filters, 'source') ? 'document' then ' and false' else '' end;
   -- English is asked for by `en`, whether it is British or not.
   chunks := case when v_filters ? 'language' then
          $c$exists (select from jsonb_array_elements_text(iu_core.fn_search_filter_values($2, 'language')) as l
                      where c.language = l or starts_with(c.language, l || '-'))$c$ else 'true' end;
+end $$;
+
+-- The filters of a query, with what its text excludes. Internal.
+create or replace function iu_core.fn_search_filters_of(p_query text, p_filters jsonb) returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_filters jsonb := jsonb_strip_nulls(coalesce(p_filters, '{}'));
+  v_excluded text[];
+begin
+  -- Most queries have no minus sign, and are not parsed for it.
+  if strpos(p_query, '-') > 0 and jsonb_typeof(v_filters) = 'object' then
+    select p.excluded into v_excluded from iu_core.fn_search_parse(p_query) as p;
+    if not coalesce(v_filters -> 'without', '[]') @> to_jsonb(v_excluded) then
+      return v_filters || jsonb_build_object('without', iu_core.fn_search_filter_values(v_filters, 'without') || to_jsonb(v_excluded));
+    end if;
+  end if;
+  return v_filters;
 end $$;
 
 -- The values of a filter as an array; a single value becomes an array of one. Internal.
@@ -207,4 +233,41 @@ begin
     select u.unit_id from inside i join iu_core.information_unit u on u.container_id = i.unit_id
   )
   select i.unit_id from inside i;
+end $$;
+
+-- Units and documents whose text has one of these words, phrases or beginnings (`word*`), as a text or an array of texts. A unit
+-- counts by the text that search has and by a newer one that waits: either may be shown. Internal.
+create or replace function iu_core.fn_search_sources_with(p_workspace_id uuid, p_texts jsonb) returns setof uuid
+language plpgsql stable rows 100
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_texts text[] := array(select jsonb_array_elements_text(iu_core.fn_search_filter_values(jsonb_build_object('texts', p_texts), 'texts')));
+  -- A star after less than two characters, which parses to no prefix either, is ignored.
+  v_prefixes text[] := array(select lower(iu_core.fn_search_normalize(rtrim(t, '*'))) from unnest(v_texts) as t where t ~ '^[^\s]{2,}\*$');
+  v_phrase record;
+begin
+  return query
+  select coalesce(c.unit_id, c.document_id)
+    from unnest(v_prefixes) as p (prefix)
+    join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme >= p.prefix and l.lexeme < p.prefix || chr(1114111)
+    join iu_core.search_posting x on x.lexeme_id = l.lexeme_id
+    join iu_core.search_chunk c on c.chunk_no = x.chunk_no
+   union all
+  select w.unit_id from iu_core.search_pending w cross join unnest(v_prefixes) as p (prefix)
+   where w.workspace_id = p_workspace_id
+     and w.words @@ ('''' || replace(replace(p.prefix, '\', '\\'), '''', '''''') || ''':*')::tsquery;
+  for v_phrase in select * from iu_core.fn_search_phrases(p_workspace_id, array(select t from unnest(v_texts) as t where t !~ '^[^\s]{2,}\*$')) loop
+    return query
+    select coalesce(c.unit_id, c.document_id)
+      from iu_core.search_posting x
+      join iu_core.search_chunk c on c.chunk_no = x.chunk_no
+     where x.lexeme_id = any (v_phrase.rarest)
+       and iu_core.fn_search_phrases_match(c.words, c.language, array[v_phrase.english], array[v_phrase.simple])
+     union all
+    select p.unit_id
+      from iu_core.search_pending p
+     where p.workspace_id = p_workspace_id
+       and iu_core.fn_search_phrases_match(p.words, p.language, array[v_phrase.english], array[v_phrase.simple]);
+  end loop;
 end $$;

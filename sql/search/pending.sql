@@ -10,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_filters jsonb := jsonb_strip_nulls(coalesce(p_filters, '{}'));
+  v_filters jsonb := iu_core.fn_search_filters_of(p_query, p_filters);
   v_query record;
   v_condition record;
   v_words text[];

@@ -2,7 +2,7 @@
 
 -- Searches by words: BM25 (k1 1.2, b 0.75), chunks with the highest score first. A text should contain some words of the query,
 -- the more and the rarer the better, so a query can be a question. "Words in quotes" must occur exactly, prefix* matches all
--- words that begin with it. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of unknown
+-- words that begin with it, -word must not occur. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of unknown
 -- words, finds nothing; fn_search_parse tells which.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
 returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real)
@@ -17,7 +17,7 @@ declare
   -- from Cranfield, with its questions: 11 ms of work instead of 30, and 0.93 of the ten best are the same.
   v_most constant integer := greatest(500, 2 * p_limit);
   v_longest constant integer := 8000;
-  v_filters jsonb := jsonb_strip_nulls(coalesce(p_filters, '{}'));
+  v_filters jsonb := iu_core.fn_search_filters_of(p_query, p_filters);
   v_terms record;
   -- How many of the words, rarest first, choose; the others only score what was chosen.
   v_rare integer;

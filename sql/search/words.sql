@@ -137,32 +137,44 @@ end $$;
 --   phrases   quoted texts, which must occur word for word. A single quote without its partner is ignored; a phrase of more than 4,000
 --             characters, longer than any chunk, is refused
 --   prefixes  `word*`, without the star and without diacritics
+--   free      the text whose words count: the query without prefixes, exclusions and quotation marks; the words of phrases stay in it
+--   excluded  `-word`, `-"a phrase"` and `-begin*`, without the minus sign and the quotation marks: texts that nothing found may have,
+--             at most 64. A minus sign inside a word or a phrase, or before a blank or another minus sign, excludes nothing
 -- Pure: it reads no data. It also tells what to highlight in hits, and why there are none.
-create or replace function iu_core.fn_search_parse(p_query text, out words text[], out stops text[], out phrases text[], out prefixes text[])
+create or replace function iu_core.fn_search_parse(p_query text, out words text[], out stops text[], out phrases text[], out prefixes text[],
+                                                   out free text, out excluded text[])
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query text := regexp_replace(translate(left(coalesce(p_query, ''), 100000), '“”„«»', '"""""'), '[[:cntrl:]]', ' ', 'g');
-  v_rest text;
   v_simple text[];
 begin
+  -- A phrase is consumed as a whole, so that a minus sign in it excludes nothing.
+  excluded := array(select e.text
+                      from (select coalesce(m.part[1], m.part[3]) as text, min(m.n) as n
+                              from regexp_matches(v_query, '(?<!\S)-"([^"]*)"|"([^"]*)"|(?<!\S)-([^\s"*-][^\s"]*)', 'g')
+                                     with ordinality as m (part, n)
+                             where coalesce(m.part[1], m.part[3]) ~ '\S' group by 1) as e
+                     where iu_core.fn_search_words(e.text, 'und') <> ''
+                     order by e.n limit 64);
+  v_query := regexp_replace(v_query, '("[^"]*")|(?<!\S)-"[^"]*"|(?<!\S)-[^\s"*-][^\s"]*', '\1', 'g');
   phrases := array(select distinct m[1] from regexp_matches(v_query, '"([^"]*)"', 'g') as m where m[1] ~ '\S' order by 1 limit 8);
   -- Its check would be nested as deeply as it has words.
-  if exists (select from unnest(phrases) as p (phrase) where length(p.phrase) > 4000) then
+  if exists (select from unnest(phrases || excluded) as p (phrase) where length(p.phrase) > 4000) then
     raise exception using errcode = 'SD001', message = 'A phrase in quotes has at most 4,000 characters: remove the quotes, or search for a part of it';
   end if;
   -- Only at the end of a word: a star inside a word or a phrase is ignored.
-  v_rest := regexp_replace(v_query, '"[^"]*"', ' ', 'g');
   prefixes := array(select distinct lower(iu_core.fn_search_normalize(m[1]))
-                      from regexp_matches(v_rest, '([^\s"*]{2,})\*(?=\s|$)', 'g') as m order by 1 limit 8);
-  v_rest := regexp_replace(v_query, '([^\s"*]{2,})\*(?=\s|$)', ' ', 'g');
-  v_simple := tsvector_to_array(iu_core.fn_search_words(v_rest, 'und'));
+                      from regexp_matches(regexp_replace(v_query, '"[^"]*"', ' ', 'g'), '([^\s"*]{2,})\*(?=\s|$)', 'g') as m
+                     order by 1 limit 8);
+  free := translate(regexp_replace(v_query, '([^\s"*]{2,})\*(?=\s|$)', ' ', 'g'), '"', ' ');
+  v_simple := tsvector_to_array(iu_core.fn_search_words(free, 'und'));
   -- By the word as it was typed: `the` is one of them, `thế` is not.
-  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(v_rest, '/<>', '   ')))) as w
+  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(free, '/<>', '   ')))) as w
                   where ts_lexize('english_stem', w) = '{}');
   words := array(select unnest(v_simple) except select unnest(stops)
-                 union select unnest(tsvector_to_array(iu_core.fn_search_words(v_rest, 'en'))) order by 1);
+                 union select unnest(tsvector_to_array(iu_core.fn_search_words(free, 'en'))) order by 1);
 end $$;
 
 grant execute on function iu_core.fn_search_parse(text) to

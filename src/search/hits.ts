@@ -38,13 +38,8 @@ interface HitText {
 
 export type LegsFound = Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'together'>
 
-export async function loadHits(
-  client: Client,
-  question: Question,
-  legs: LegsFound,
-  explain: boolean,
-): Promise<SearchHit[]> {
-  const { workspace_id, limit } = question
+export async function loadHits(client: Client, question: Question, legs: LegsFound): Promise<SearchHit[]> {
+  const { workspace_id, limit, explain } = question
   const legacy = await documentsNamed(client, workspace_id, legs.legacy)
   const ranked = (await rankFound(client, question, legs, legacy)).slice(0, limit)
   const shown = await withTexts(client, workspace_id, ranked, legacy)

@@ -38,24 +38,24 @@ const QUOTES = /["“”„«»]/g
 const ONLY_PREFIXES = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
 export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
-  const found = await answer(deps, request, false)
-  return found.hits.length > 0 ? found : { ...found, no_hits: await explainNoHits(deps, request) }
+  const question = parseQuestion(request)
+  const found = await answer(deps, question, false)
+  return found.hits.length > 0 ? found : { ...found, no_hits: await explainNoHits(deps, question) }
 }
 
 /** `literal`: keyword search alone, for a phrase or a prefix. */
-async function answer(deps: SearchDeps, request: SearchRequest, literal: boolean): Promise<SearchAnswer> {
+async function answer(deps: SearchDeps, question: Question, literal: boolean): Promise<SearchAnswer> {
   const began = performance.now()
-  const question = parseQuestion(request)
   const state = await deps.vectorSearch.state(question.workspace_id)
   const asked = scopeOf(question, state)
   const legs = await askLegs(deps, question, state, { ...asked, literal })
   const hits =
     legs.lexical.length + legs.dense.length + legs.legacy.length === 0
       ? []
-      : await deps.transaction((client) => loadHits(client, question, legs, request.explain === true))
+      : await deps.transaction((client) => loadHits(client, question, legs))
   if (hits.length === 0 && isQuoted(question.text)) {
     // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
-    const again = await answer(deps, { ...request, text: question.text.replace(QUOTES, ' ') }, true)
+    const again = await answer(deps, { ...question, text: question.text.replace(QUOTES, ' ') }, true)
     if (again.hits.length > 0)
       return {
         ...again,
@@ -162,7 +162,11 @@ async function askLegs(
     together: scope.units && scope.documents,
   }
   if (words.found.length === 0 && words.asked?.empty) {
-    const warning = words.asked.stops ? ANSWER_WARNINGS.stopWords : ANSWER_WARNINGS.noWords
+    const warning = words.asked.stops
+      ? ANSWER_WARNINGS.stopWords
+      : question.filters.without === undefined
+        ? ANSWER_WARNINGS.noWords
+        : ANSWER_WARNINGS.onlyExcluded
     return { ...common, dense: [], legacy: [], denseCount: 'off', warnings: [warning] }
   }
   return {
@@ -172,6 +176,7 @@ async function askLegs(
     denseCount: !asksUnits ? 'off' : 'ids' in dense ? dense.ids.length : 'unavailable',
     warnings: [
       ...(isLong ? [ANSWER_WARNINGS.manyWords] : []),
+      ...(question.excludesMore ? [ANSWER_WARNINGS.manyExcluded] : []),
       ...[dense, legacy].flatMap((leg) => ('unavailable' in leg ? [leg.unavailable] : [])),
     ],
   }
@@ -292,14 +297,15 @@ interface UnknownWords {
 }
 
 /** What is in search, what waits, which words no text has, and whether the filters exclude what would be found. */
-async function explainNoHits(deps: SearchDeps, request: SearchRequest): Promise<NoHits> {
-  const { workspace_id, text, filters } = parseQuestion(request)
-  const { source, ...others } = filters
+async function explainNoHits(deps: SearchDeps, question: Question): Promise<NoHits> {
+  const { workspace_id, text, filters } = question
+  // What the question itself excludes is no filter that somebody might take away.
+  const { source, without, ...others } = filters
   const isFiltered = Object.keys(others).length > 0
   const [words, unfiltered] = await Promise.all([
     deps.transaction((client) => unknownWords(client, workspace_id, text)),
     isFiltered
-      ? answer(deps, { ...request, filters: source === undefined ? {} : { source: source as never } }, false)
+      ? answer(deps, { ...question, ...filtersOf(omitUndefined({ source, without })) }, false)
       : undefined,
   ])
   return { ...words, without_filters: unfiltered?.hits.length ?? null }
@@ -400,10 +406,17 @@ export interface SearchRequest {
   readonly explain?: boolean
 }
 
-export interface Question {
+export interface Question extends QuestionFilters {
   readonly workspace_id: string
+  /** Without what it excludes: that is a filter. */
   readonly text: string
   readonly limit: number
+  readonly explain: boolean
+  /** Whether it excludes more than is applied. */
+  readonly excludesMore: boolean
+}
+
+interface QuestionFilters {
   /** In the form that the SQL functions take: without undefined ones. */
   readonly filters: Readonly<Record<string, unknown>>
   /** Whether a filter other than `source` is set. */
@@ -424,24 +437,57 @@ const MAX_FILTER_DEPTH = 100
 
 const FILTERS = ['topic', 'lifecycle', 'kind', 'profile', 'edge', 'container', 'language', 'source'] as const
 
-function parseQuestion({ workspaceId, text, limit = 10, filters = {} }: SearchRequest): Question {
+function parseQuestion({
+  workspaceId,
+  text,
+  limit = 10,
+  filters = {},
+  explain = false,
+}: SearchRequest): Question {
   if (typeof workspaceId !== 'string' || !UUID.test(workspaceId))
     throw wrong('workspaceId must be the id of a workspace')
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS)
     throw wrong(`limit must be between 1 and ${MAX_HITS}`)
   const given = definedOf(filters)
   checkFilters(given)
-  const { source, language: _, ...ofUnits } = given
+  const { text: asked, excluded } = splitExclusions(askedText(text))
   return {
     workspace_id: workspaceId,
-    text: askedText(text),
+    text: asked,
     limit,
+    explain,
+    excludesMore: excluded.length > MAX_EXCLUDED,
+    ...filtersOf({ ...given, ...(excluded.length > 0 && { without: excluded.slice(0, MAX_EXCLUDED) }) }),
+  }
+}
+
+function filtersOf(given: Readonly<Record<string, unknown>>): QuestionFilters {
+  const { source, language: _, without: __, ...ofUnits } = given
+  return {
     filters: given,
     filtered: Object.keys(given).some((name) => name !== 'source'),
     ofUnits: Object.keys(ofUnits).length > 0,
     source: source as SearchFilters['source'],
     superseded: listOf(given.lifecycle).includes('superseded'),
   }
+}
+
+/** Further exclusions are ignored, as by fn_search_parse. */
+const MAX_EXCLUDED = 64
+/** Phrases, which are kept, and exclusions, which are not, as fn_search_parse reads them: a test compares both. */
+const EXCLUSION = /("[^"]*")|(?<!\S)-"([^"]*)"|(?<!\S)-([^\s"*-][^\s"]*)/g
+
+/** `-word`, `-"a phrase"` and `-begin*` of a question, and its text without them. */
+export function splitExclusions(question: string): { text: string; excluded: string[] } {
+  if (!question.includes('-')) return { text: question, excluded: [] }
+  const excluded = new Set<string>()
+  const text = question.replace(/[“”„«»]/g, '"').replace(EXCLUSION, (_, phrase, quoted, word) => {
+    if (phrase !== undefined) return phrase
+    const one: string = quoted ?? word
+    if (/[\p{L}\p{N}]/u.test(one)) excluded.add(one)
+    return ''
+  })
+  return { text, excluded: [...excluded] }
 }
 
 /** Control characters and half surrogate pairs match nothing, and PostgreSQL rejects some of them. */

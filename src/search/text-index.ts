@@ -111,11 +111,10 @@ export async function createTextIndex(db: Queryable, texts: readonly IndexedText
   return {
     async search(db, question, limit) {
       const asked = withPrefix(question)
-      const { rows: parsed } = await db.query<{ words: string[]; prefixes: string[]; phrases: string[] }>(
-        'select words, prefixes, phrases from iu_core.fn_search_parse($1)',
-        [asked],
-      )
-      const { words, prefixes, phrases } = parsed[0]!
+      const { rows: parsed } = await db.query<
+        Record<'words' | 'prefixes' | 'phrases' | 'excluded', string[]>
+      >('select words, prefixes, phrases, excluded from iu_core.fn_search_parse($1)', [asked])
+      const { words, prefixes, phrases, excluded } = parsed[0]!
       let best = [...score(words, prefixes)].sort((a, b) => b[1] - a[1] || a[0] - b[0])
       if (phrases.length > 0) {
         best = best.slice(0, MAX_PHRASE_CHUNKS)
@@ -125,6 +124,12 @@ export async function createTextIndex(db: Queryable, texts: readonly IndexedText
           phrases,
         )
         best = best.filter((_, index) => matching.has(index))
+      }
+      if (excluded.length > 0) {
+        const texts = chunks.map(({ words }) => words)
+        const having = await Promise.all(excluded.map((phrase) => withPhrases(db, texts, [phrase])))
+        const out = new Set(having.flatMap((one) => [...one].map((n) => chunks[n]!.text)))
+        best = best.filter(([n]) => !out.has(chunks[n]!.text))
       }
       const shown = new Map<number, readonly [chunk: Chunk, score: number]>()
       for (const [n, points] of best) {

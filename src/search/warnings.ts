@@ -64,6 +64,8 @@ export const ANSWER_WARNINGS = {
   storeDown: 'Keyword hits only: the vector store is unreachable. Search again later for hits by meaning.',
   stopWords: 'The question has only common words: add a more specific word.',
   noWords: 'The question has no searchable word: enter a few words.',
+  onlyExcluded: 'The question only excludes words: add what it should find.',
+  manyExcluded: 'The question excludes too much: only its first 64 exclusions were applied.',
   phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
   manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:

@@ -92,6 +92,33 @@ describe('a question', () => {
     expect((await know.ask('zzzqqq* planes', { dense: [home!] })).hits).toHaveLength(2)
   })
 
+  it('leaves out what has an excluded word anywhere, in both legs, and does not look for that word', async () => {
+    const chunks = (await Promise.all([remote, travel, leave].map(know.chunks))).flat()
+    const ask = async (text: string) => (await know.ask(text, { dense: chunks })).hits
+    expect((await ask('days')).map(({ unit_id }) => unit_id)).toEqual(
+      expect.arrayContaining([leave, remote, travel]),
+    )
+    for (const without of ['-march', '-MARCH', '-"left over"', '-expir*', '-marching']) {
+      const hits = await ask(`days ${without}`)
+      expect(hits.map(({ unit_id }) => unit_id).sort()).toEqual([remote, travel].sort())
+      expect(hits.flatMap(({ highlights }) => highlights)).toHaveLength(1)
+    }
+    expect(await ask('days -"march expire"')).toHaveLength(3)
+    const { hits, warnings } = await know.ask('-leave', { dense: chunks })
+    expect(hits).toEqual([])
+    expect(warnings).toEqual([expect.stringMatching(/only excludes/)])
+    const many = await know.ask(`days ${Array.from({ length: 65 }, (_, n) => `-w${n}`).join(' ')}`)
+    expect(many.warnings).toEqual([expect.stringMatching(/first 64 exclusions/)])
+  })
+
+  it('leaves out a unit whose newest text has an excluded word, before it is indexed', async () => {
+    const ferry = await know.unit('handbook/ferry', 'Ferries cross at noon.')
+    expect((await know.ask('ferries -storm')).hits).toHaveLength(1)
+    await know.edit(ferry, 'Ferries cross at noon, unless a storm comes.')
+    expect((await know.ask('ferries -storm')).hits).toEqual([])
+    expect((await know.ask('ferries -stor*')).hits).toEqual([])
+  })
+
   it('shows each unit once, however many of its chunks were found', async () => {
     const [chunk] = await know.chunks(leave)
     const { hits } = await know.ask('leave', { dense: [chunk!, chunk!] })

@@ -1,6 +1,9 @@
 /** What words search takes a text to be made of, and what a query asks for. */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { splitExclusions } from '../../src/search/query.ts'
 import { useDatabase } from '../support/database.ts'
+import { cases } from '../support/length.ts'
 
 const db = useDatabase()
 
@@ -12,8 +15,10 @@ async function words(text: string, language: string): Promise<string[]> {
   return row!.words
 }
 
+type Parsed = Record<'words' | 'stops' | 'phrases' | 'prefixes' | 'excluded', string[]> & { free: string }
+
 async function parse(query: string) {
-  return (await db.owner<Record<string, string[]>>('select * from iu_core.fn_search_parse($1)', [query]))[0]!
+  return (await db.owner<Parsed>('select * from iu_core.fn_search_parse($1)', [query]))[0]!
 }
 
 describe('a text', () => {
@@ -63,6 +68,8 @@ describe('a query', () => {
       stops: ['are', 'the', 'what'],
       phrases: [],
       prefixes: [],
+      free: 'What are the policies?',
+      excluded: [],
     })
   })
 
@@ -93,6 +100,41 @@ describe('a query', () => {
 
   it('may be anything: controls, operators, nothing', async () => {
     expect((await parse('\u0001leave\u001b[31m & | ! ( ) : <-> \\')).words).toContain('leav')
-    expect(await parse('')).toEqual({ words: [], stops: [], phrases: [], prefixes: [] })
+    expect(await parse('')).toEqual({
+      words: [],
+      stops: [],
+      phrases: [],
+      prefixes: [],
+      free: '',
+      excluded: [],
+    })
+  })
+
+  it('excludes words, phrases and beginnings behind a minus sign, and nothing else', async () => {
+    expect(await parse('leave -sick -"carry over" -"polic*" -tax* paid')).toMatchObject({
+      words: ['leav', 'leave', 'paid'],
+      phrases: [],
+      prefixes: [],
+      excluded: ['sick', 'carry over', 'polic*', 'tax*'],
+    })
+    expect(await parse('part-time "x -y z" - no --flag -- -) 3-4')).toMatchObject({
+      excluded: [],
+      phrases: ['x -y z'],
+    })
+    expect((await parse('begin* paid “leave”')).free.split(/\s+/)).toEqual(['', 'paid', 'leave', ''])
+  })
+
+  it('is divided in the same way by the library', { tags: 'property' }, async () => {
+    const piece = fc.constantFrom('-', '"', '“', ' ', 'a', 'be', '*', '-sick', '-"', 'é', '--', '1')
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 14 }), async (pieces) => {
+        const query = pieces.join('')
+        const { excluded } = await parse(query)
+        const ours = splitExclusions(query)
+        expect(ours.excluded).toEqual(excluded)
+        expect(await parse(ours.text)).toMatchObject({ excluded: [] })
+      }),
+      { numRuns: cases(60, 1000) },
+    )
   })
 })
