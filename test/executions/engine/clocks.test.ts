@@ -49,7 +49,7 @@ it.each([-60_000, 60_000])(
   'a timer is due when it should be on a host whose clock is off by %i ms',
   async (offMs) => {
     setHostClock(offMs)
-    const name = `timer ${offMs}`
+    const name = `timer_${offMs < 0 ? 'behind' : 'ahead'}`
     await engines.register(
       playbook(name, [{ step: 'wait', wait: { kind: 'timer', for_ms: 1500 }, next: 'a' }, { step: 'a' }]),
     )
@@ -69,7 +69,7 @@ it.each([-60_000, 60_000])(
 
 it('a clock that is set back by a minute while steps run delays nothing, and ids rise', async () => {
   await engines.register(
-    playbook('set back', [
+    playbook('set_back', [
       {
         step: 'each',
         call: 'each',
@@ -86,7 +86,7 @@ it('a clock that is set back by a minute while steps run delays nothing, and ids
       return runs
     },
   })
-  const execution = await engines.run('set back')
+  const execution = await engines.run('set_back')
   expect((await engines.ended(execution, 20_000)).status).toBe('COMPLETED')
   expect(engine.health().ok).toBe(true)
   const [ids] = await engines.db.owner<{ rise: boolean; events: number }>(
@@ -102,7 +102,7 @@ it('a clock that is set back by a minute while steps run delays nothing, and ids
 it('where the clock of the database itself was set back executions wait for it, and health and log say so', async () => {
   const warnings: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })
-  await engines.register(playbook('database set back', [{ step: 'a', next: 'b' }, { step: 'b' }]))
+  await engines.register(playbook('database_set_back', [{ step: 'a', next: 'b' }, { step: 'b' }]))
   let back = 0
   const real = DatabaseClock.prototype.now
   vi.spyOn(DatabaseClock.prototype, 'now').mockImplementation(function (this: DatabaseClock) {
@@ -110,9 +110,9 @@ it('where the clock of the database itself was set back executions wait for it, 
   })
   const engine = await engines.start({ a: () => 1, b: () => 2 }, { log })
   // An id was made, by which it is noticed.
-  expect((await engines.ended(await engines.run('database set back'))).status).toBe('COMPLETED')
+  expect((await engines.ended(await engines.run('database_set_back'))).status).toBe('COMPLETED')
   back = 3000
-  const execution = await engines.run('database set back')
+  const execution = await engines.run('database_set_back')
   await until('health says it', () => /clock went back/.test(engine.health().detail))
   expect(engine.health().ok).toBe(false)
   expect((await engines.ended(execution, 20_000)).status).toBe('COMPLETED')
