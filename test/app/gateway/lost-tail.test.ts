@@ -81,7 +81,10 @@ it('goes on by itself from what the new primary has', async () => {
   await until('others are completed, and will be lost', async () => (await completed()) === KEPT + LOST)
 
   await server.failOver()
-  expect(await completed()).toBe(KEPT)
+  // Handlers wait, so this is what the replica had. The server does not wait for its disk: some commits of before are lost, too.
+  const kept = await completed()
+  const lost = KEPT + LOST - kept
+  expect(lost).toBeGreaterThanOrEqual(LOST)
   allowed = Number.POSITIVE_INFINITY
   await until('no job is left', async () => (await ask('select from iu_core.job_queue')).length === 0)
 
@@ -94,8 +97,8 @@ it('goes on by itself from what the new primary has', async () => {
   expect(runs.size).toBe(JOBS)
   // What the replica lacked, and what was running.
   const repeated = [...runs.values()].reduce((sum, n) => sum + n - 1, 0)
-  expect(repeated).toBeGreaterThanOrEqual(LOST)
-  expect(repeated).toBeLessThanOrEqual(LOST + 2 * AT_ONCE)
+  expect(repeated).toBeGreaterThanOrEqual(lost)
+  expect(repeated).toBeLessThanOrEqual(lost + 2 * AT_ONCE)
 
   await enqueue(1)
   await until('a job of afterwards is completed', async () => (await completed()) === JOBS + 1)
