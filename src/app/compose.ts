@@ -118,6 +118,7 @@ export interface ApiResources {
   readonly replica: ReadReplica | undefined
   /** Carries wake-ups; undefined without NATS_URL. */
   readonly nats: Nats | undefined
+  readonly wakeups: Wakeups
   /** As dot_executor: asks the database how it is. */
   readonly health: Pool
   readonly ingest: PipelineDeps
@@ -369,6 +370,7 @@ function openApi(context: Context, search: Search, nats: Nats | undefined, metri
     requests,
     replica: openReplica(context, requests, metrics),
     nats,
+    wakeups: openWakeupsHere(context),
     health: openWorkerPool(context, { max: HEALTH_SESSIONS, purpose: 'health' }),
     ingest: {
       pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),

@@ -96,7 +96,7 @@ function openApi(
   database: Database,
   { composition, metrics, log, drain }: ApiDeps,
 ): Promise<FastifyInstance> {
-  const { requests, ingest, search, blobs, results, health, replica, nats } = composition.api!
+  const { requests, ingest, search, blobs, results, health, replica, nats, wakeups } = composition.api!
   return createServer({
     config,
     pool: requests,
@@ -116,6 +116,7 @@ function openApi(
     drain,
     replica,
     nats,
+    wakeups,
     servers: () => composition.process.servers,
   })
 }

@@ -32,6 +32,7 @@ import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { API_PREFIX } from '../kernel/version.ts'
 import type { Nats } from '../runtime/nats.ts'
 import type { BlobStore } from '../runtime/stores/blob-store.ts'
+import type { Wakeups } from '../runtime/wakeups.ts'
 import type { Search } from '../search/library.ts'
 import { accessRoutes } from './access.ts'
 import { changeRoutes } from './changes.ts'
@@ -102,6 +103,8 @@ export interface ApiContext {
   readonly replica?: ReadReplica | undefined
   /** Whose state is among the details of health. */
   readonly nats?: Pick<Nats, 'health'> | undefined
+  /** Wake claims of executors that wait for jobs; default: they poll. */
+  readonly wakeups?: Wakeups | undefined
   /** How many servers share the rate limits; default: this one alone. */
   readonly servers?: () => number
   readonly blobs: BlobStore
@@ -242,7 +245,7 @@ function apiRoutes(
     '/jobs': jobRoutes,
     '/dead-letters': deadLetterRoutes,
     '/job-kinds': jobKindRoutes,
-    '/workers': workerRoutes(metrics.executors),
+    '/workers': workerRoutes(metrics.executors, context.wakeups),
     '/pools': poolRoutes,
     '/schedules': scheduleRoutes,
     '/event-routes': eventRouteRoutes,

@@ -17,6 +17,7 @@ import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/h
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
 import type { BlobStore } from '../../src/runtime/stores/blob-store.ts'
 import { createDiskBlobStore } from '../../src/runtime/stores/disk-store.ts'
+import { openWakeups, type Wakeups } from '../../src/runtime/wakeups.ts'
 import type { Search } from '../../src/search/library.ts'
 import type { TestDatabase } from './database.ts'
 import type { Member } from './factories.ts'
@@ -63,6 +64,8 @@ interface ApiSettings {
   reader?: boolean
   /** Its log; default: none. */
   readerLog?: Logger
+  /** True: claims that wait are woken, as in `stagedoor start`; else they poll. */
+  wakeups?: boolean
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -72,6 +75,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   const home = temporaryHome('api')
   let search: Search
   let reader: Worker | undefined
+  let wakeups: Wakeups | undefined
   const api = {
     home,
     stopReader: async () => reader?.stop(),
@@ -105,7 +109,9 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       pool: workers,
       statement: (work) => inStatement(workers, work),
     })
+    if (settings.wakeups) wakeups = openWakeups(db.url('stagedoor_worker'), pino({ level: 'silent' }))
     api.app = await createServer({
+      wakeups,
       config: {
         bodyLimit: settings.bodyLimit ?? 1_048_576,
         rateLimit: settings.rateLimit ?? 0,
@@ -142,6 +148,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   afterAll(async () => {
     await api.app.close()
     await reader?.stop()
+    await wakeups?.close()
     await search.close()
     rmSync(folder, { recursive: true, force: true })
   })
