@@ -4,7 +4,7 @@
 -- as in fn_search_lexical (BM25), so that both can be merged; filters, quotes and stars as there. A unit whose old text is in
 -- search may be found by both. Embeds nothing.
 create or replace function iu_core.fn_search_pending(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (unit_version_id uuid, unit_id uuid, score real, share real)
+returns table (unit_version_id uuid, unit_id uuid, score real, share real, asked integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -21,6 +21,7 @@ declare
   v_phrases tsquery[];
   v_chunks float8;
   v_mean float8;
+  v_asked integer;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   if p_query is null or p_limit is null or p_limit not between 1 and 1000 then
@@ -43,13 +44,14 @@ begin
       left join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.lexeme collate "C"
      order by rareness desc, w.lexeme limit 64
   ), whole as (
-    select sum(p.rareness) as mass
+    select sum(p.rareness) as mass, count(*) + cardinality(v_prefixes) as asked
       from (select p.place, max(w.rareness) as rareness from word w cross join unnest(w.places) as p (place) group by 1) as p
   )
   select array_agg(w.lexeme), array_agg(w.times * w.rareness * case when w.is_further then 0.5 else 1 end),
          array_agg(cardinality(w.places) * w.rareness / greatest(h.mass, 1e-9)),
-         string_agg(case when w.lexeme = any (v_prefixes) then format('%s:*', w.quoted) else w.quoted end, ' | ')::tsquery
-    into v_words, v_weights, v_shares, v_any
+         string_agg(case when w.lexeme = any (v_prefixes) then format('%s:*', w.quoted) else w.quoted end, ' | ')::tsquery,
+         max(h.asked)
+    into v_words, v_weights, v_shares, v_any, v_asked
     from (select w.*, '''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''' as quoted from word w) as w cross join whole h;
   if v_any is null then
     return;
@@ -65,7 +67,7 @@ begin
          and ($4 is null or c.words @@ all ($4))
        order by ts_rank(c.words, $3) desc, c.unit_id
        limit $9)
-    select b.unit_version_id, b.unit_id, (2.2 * s.score)::real as score, least(s.share, 1)::real
+    select b.unit_version_id, b.unit_id, (2.2 * s.score)::real as score, least(s.share, 1)::real, $11
       from best b
      cross join lateral (
        select sum(t.weight * w.count / (w.count + float8 '0.3' + float8 '0.9' * w.length / greatest(coalesce($8, w.length), 1))) as score,
@@ -77,7 +79,7 @@ begin
            on t.word = w.lexeme or t.word = any ($10) and starts_with(w.lexeme, t.word)) as s
      order by score desc nulls last, b.unit_id
     $q$, v_condition.units, v_condition.chunks)
-    using p_workspace_id, v_filters, v_any, v_phrases, v_words, v_weights, v_shares, v_mean, p_limit, v_prefixes;
+    using p_workspace_id, v_filters, v_any, v_phrases, v_words, v_weights, v_shares, v_mean, p_limit, v_prefixes, v_asked;
 end $$;
 
 grant execute on function iu_core.fn_search_pending(uuid, text, integer, jsonb) to

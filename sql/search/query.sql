@@ -4,9 +4,10 @@
 -- the titles above it as one, and a word that the query repeats as often as it does (decision 0022). A text should contain some words of the query,
 -- the more and the rarer the better, so a query can be a question. "Words in quotes" must occur exactly, prefix* matches all
 -- words that begin with it, -word must not occur. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of
--- unknown words, finds nothing; fn_search_parse tells which. share: of the query's words, each by its rareness, that the chunk has, from 0 to 1.
+-- unknown words, finds nothing; fn_search_parse tells which. share: of the query's words, each by its rareness, that the chunk has, from 0 to 1; asked: how
+-- many words the query asks for.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real)
+returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real, asked integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A plan made for one query's words is no worse for the next one's; compiling it takes longer than running it.
@@ -86,7 +87,7 @@ begin
     exit when cardinality(v_chunks) = p_limit or coalesce(cardinality(v_chosen.chunk_nos), 0) < v_most;
   end loop;
   return query
-  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share
+  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share, v_terms.asked
     from unnest(v_chunks, v_scores, v_shares) as f (chunk_no, score, share)
    cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id from iu_core.search_chunk x
                         where x.chunk_no = f.chunk_no offset 0) as c
@@ -277,7 +278,7 @@ end $$;
 -- compared with hits of the words. A chunk without a word of the query, or of another workspace, has no row; phrases and filters are
 -- not asked.
 create or replace function iu_core.fn_search_scores(p_workspace_id uuid, p_query text, p_chunk_ids uuid[])
-returns table (chunk_id uuid, score real, share real)
+returns table (chunk_id uuid, score real, share real, asked integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -295,7 +296,7 @@ begin
     return;
   end if;
   return query
-  select c.chunk_id, (2.2 * s.score)::real, least(s.share, 1)::real
+  select c.chunk_id, (2.2 * s.score)::real, least(s.share, 1)::real, v_terms.asked
     from unnest(p_chunk_ids) as g (chunk_id)
    cross join lateral (select x.chunk_no, x.chunk_id from iu_core.search_chunk x
                         where x.chunk_id = g.chunk_id and x.workspace_id = p_workspace_id offset 0) as c

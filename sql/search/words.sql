@@ -8,10 +8,11 @@
 --   phrases       that must match
 --   required      words of which a chunk must have one to match the phrases at all; NULL: there is no phrase
 --   mean_length   of the workspace's chunks
+--   asked         how many words the query asks for
 -- No row: nothing can be found.
 create or replace function iu_core.fn_search_terms(p_workspace_id uuid, p_query text)
 returns table (lexeme_ids integer[], chunks integer[], weights float8[], shares float8[], phrases tsquery[], required integer[],
-               mean_length float8)
+               mean_length float8, asked integer)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -86,7 +87,7 @@ begin
                or l.lexeme = any (tsvector_to_array(to_tsvector('english', p.prefix))))
         order by l.chunks desc, l.lexeme limit 32) as b
   ), whole as (
-    select coalesce(sum(p.mass), 0) + (select count(*) from unnest(v_prefixes)) * ln(2) as mass from place p
+    select coalesce(sum(p.mass), 0) + cardinality(v_prefixes) * ln(2) as mass, count(*) + cardinality(v_prefixes) as asked from place p
   ), term as (
     select t.lexeme_id, t.chunks, max(t.weight)::float8 as weight, max(t.mass)::float8 as mass
       from (select k.lexeme_id, k.chunks, k.times * k.rareness * case when k.is_further then 0.5 else 1 end as weight,
@@ -101,8 +102,9 @@ begin
      order by weight desc, t.lexeme_id limit 64
   )
   select array_agg(t.lexeme_id order by t.chunks, t.lexeme_id), array_agg(t.chunks order by t.chunks, t.lexeme_id),
-         array_agg(t.weight order by t.chunks, t.lexeme_id), array_agg(t.mass / greatest(w.mass, 1e-9) order by t.chunks, t.lexeme_id)
-    into lexeme_ids, chunks, weights, shares from term t cross join whole w;
+         array_agg(t.weight order by t.chunks, t.lexeme_id), array_agg(t.mass / greatest(w.mass, 1e-9) order by t.chunks, t.lexeme_id),
+         max(w.asked)::integer
+    into lexeme_ids, chunks, weights, shares, asked from term t cross join whole w;
   if lexeme_ids is not null then
     return next;
   end if;

@@ -36,7 +36,7 @@ interface HitText {
   readonly text: string
 }
 
-export type LegsFound = Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'together'>
+export type LegsFound = Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'>
 
 export async function loadHits(client: Client, question: Question, legs: LegsFound): Promise<SearchHit[]> {
   const { workspace_id, limit, explain } = question
@@ -72,7 +72,7 @@ async function rankFound(
     documents: new Map([...legacy.values()].map((row) => [row.document_id, row.vector_state])),
     superseded,
   }
-  const chunks = fuse(legs.lexical, legs.dense, legs.denseWeight).map(({ key }) => key)
+  const chunks = fuse(legs).map(({ key }) => key)
   const first = chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
   const rest = chunks.slice(first.length)
   const facts = await factsOf(client, workspace_id, first)

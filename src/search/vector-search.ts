@@ -239,11 +239,10 @@ async function feedbackVector(
   byWords: readonly string[],
   vectorsOf: (ids: readonly string[]) => Promise<Map<string, Float32Array>>,
 ): Promise<Float32Array | undefined> {
-  const best = fuse(
-    byWords,
-    near.map(({ id }) => id),
-    1,
-  ).slice(0, FEEDBACK_HITS)
+  const best = fuse({ lexical: byWords, dense: near.map(({ id }) => id), denseWeight: 0.5 }).slice(
+    0,
+    FEEDBACK_HITS,
+  )
   const vectors = await vectorsOf(best.map(({ key }) => key))
   return vectors.size === 0 ? undefined : moveTowardsHits(question, [...vectors.values()])
 }

@@ -67,6 +67,8 @@ export const ANSWER_WARNINGS = {
   onlyExcluded: 'The question only excludes words: add what it should find.',
   manyExcluded: 'The question excludes too much: only its first 64 exclusions were applied.',
   phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
+  nothingFits:
+    'Nothing fits well: the best hits have few words of the question. Ask in other words, or what you look for is not here.',
   manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:
     'The old knowledge base is searched by keywords only: its embedder (text-embedding-3-small) and Qdrant are not configured here.',

@@ -42,7 +42,8 @@ export class EmbedderRefused extends Error {
 }
 
 // Lexemes of texts, for the embedders that count words, from PostgreSQL in one round trip. One text search configuration for all
-// languages: a question does not say its language, and only lexemes made the same way match. Diacritics are removed first, as in the
+// languages: a question does not say its language, and only lexemes made the same way match. The server's Russian one stems English words
+// as the English one does, and Russian ones too. Diacritics are removed first, as in the
 // keyword leg, so that Vietnamese typed without them matches; stemming hardly changes its syllables.
 
 /** For each text, how often each lexeme occurs. */
@@ -50,7 +51,7 @@ export type CountWords = (texts: readonly string[]) => Promise<Map<string, numbe
 
 /** For an SQL expression, in statements that read the texts themselves. */
 export const lexemesSql = (text: string): string =>
-  `to_tsvector('pg_catalog.english', iu_core.fn_search_normalize(${text}))`
+  `to_tsvector('pg_catalog.russian', iu_core.fn_search_normalize(${text}))`
 
 export function createWordCounter(db: Queryable): CountWords {
   // An unreachable database is not the fault of a text.
