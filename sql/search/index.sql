@@ -291,6 +291,29 @@ as $$
   select left(string_agg(a.title, E'\n' order by a.depth desc), 1000) from above a
 $$;
 
+-- Enqueues a unit whose title or container has changed, and all units in it: their words have that title. The same text keeps its vector.
+create or replace function iu_core.fn_search_title_changed() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.fn_vector_enqueue(array(
+    with recursive inside as (
+      select new.unit_id, 1 as depth
+       union all
+      select u.unit_id, i.depth + 1
+        from inside i join iu_core.information_unit u on u.container_id = i.unit_id where i.depth < 7
+    )
+    select distinct u.unit_id from inside i join iu_core.information_unit u on u.unit_id = i.unit_id
+     where u.deleted_at is null and u.lifecycle_status <> 'retired'), 'patch');
+  return null;
+end $$;
+
+create or replace trigger information_unit_title_is_searched
+  after update of title, container_id on iu_core.information_unit
+  for each row when ((old.title, old.container_id) is distinct from (new.title, new.container_id))
+  execute function iu_core.fn_search_title_changed();
+
 -- Analyses chunks of an older analysis again, up to p_limit from a number on: their words, with title and path as they are now. Texts,
 -- vectors and freshness stay as they are, so search goes on meanwhile; each call is one transaction. Returns the number after which the
 -- next call continues; NULL: there are no more.

@@ -41,7 +41,11 @@ export const SearchStatus = shape('SearchStatus', {
       }),
     }),
   ),
-  chunks: shape('ChunkCounts', { units: Count, documents: Count }),
+  chunks: shape('ChunkCounts', {
+    units: Count,
+    documents: Count,
+    to_analyse: Type.Integer({ description: 'those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile' }),
+  }),
   outbox: shape('SearchOutbox', {
     pending: Count,
     processing: Count,

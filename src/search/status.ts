@@ -18,7 +18,8 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
                             count(*) filter (where state = 'writing') as writing,
                             count(*) filter (where state = 'refused') as refused
                        from iu_core.search_point group by 1) p on p.collection = c.collection),
-       'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id)) from iu_core.search_chunk),
+       'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id),
+            'to_analyse', count(*) filter (where analysis <> iu_core.fn_search_analysis())) from iu_core.search_chunk),
        'outbox', (select jsonb_build_object(
             'pending', count(*) filter (where status = 'pending'), 'processing', count(*) filter (where status = 'processing'),
             'done', count(*) filter (where status = 'done'), 'dead_letter', count(*) filter (where status = 'dead_letter'),

@@ -24,6 +24,7 @@ import {
   claimRows,
   msUntilDue,
   readGates,
+  reanalyse,
   releaseRows,
   SEARCH_GATES_SQL,
   type SearchGates,
@@ -98,6 +99,8 @@ class RunningSearchWorker implements SearchWorker {
   /** Collections whose unreachable store was logged already. */
   private readonly reportedStores = new Set<string>()
   private stopped: Promise<void> | undefined
+  /** Chunks up to this number have been looked at for an older analysis of their words; undefined: all. */
+  private reanalysedTo: number | undefined = 0
 
   constructor(options: SearchWorkerOptions) {
     this.options = options
@@ -241,6 +244,10 @@ class RunningSearchWorker implements SearchWorker {
     const { pool, providers } = this.options
     const { signal } = this.stopping
     if (!(await readGates(pool)).excluded) return false
+    if (this.reanalysedTo !== undefined) {
+      this.reanalysedTo = await reanalyse(pool, this.reanalysedTo)
+      if (this.reanalysedTo !== undefined) return true
+    }
     const building = (await liveCollections(pool)).find(({ state }) => state === 'building')
     if (building) {
       const result = await backfillCollection(

@@ -16,6 +16,10 @@ import type { BenchDatabase } from '../server.ts'
 export interface Text {
   readonly address: string
   readonly body: string
+  /** Default: its first line. */
+  readonly title?: string
+  /** Default: found out. */
+  readonly language?: string
   /** Its topic, for filters. */
   readonly topic?: string
 }
@@ -94,9 +98,11 @@ async function makeUnits(session: pg.Client, texts: readonly Text[]): Promise<st
   const topics = [...new Set(texts.flatMap(({ topic }) => topic ?? []))]
   for (const topic of topics) await session.query('select iu_core.fn_topic_add($1, $2)', [workspace, topic])
   for (let from = 0; from < texts.length; from += BATCH) {
-    const units = texts.slice(from, from + BATCH).map(({ address, body, topic }) => ({
+    const units = texts.slice(from, from + BATCH).map(({ address, body, title, language, topic }) => ({
       canonical_address: address,
       body,
+      ...(title !== undefined && { title }),
+      ...(language !== undefined && { language }),
       ...(topic !== undefined && { profile: { topic_labels: [topic] } }),
     }))
     await session.query('select count(*) from iu_core.fn_unit_create_batch($1, $2)', [
