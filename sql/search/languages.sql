@@ -93,3 +93,6 @@ as $$
     when 'km' then 'english' when 'my' then 'english' when 'yue' then 'english'
     else 'simple' end
 $$;
+
+grant execute on function iu_core.fn_search_analyzer(text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;

@@ -393,12 +393,18 @@ begin
   return case when v_more = '' then v_words else v_words || setweight(v_more, 'C') end;
 end $$;
 
+grant execute on function iu_core.fn_search_analyse(text, text, boolean) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
+
 -- Whether the stemmer reads the marks of letters, so that they are removed after it, not before. Internal.
 create or replace function iu_core.fn_search_reads_marks(p_analyzer text) returns boolean
 language sql immutable strict parallel safe
 as $$
   select p_analyzer in ('french', 'spanish', 'portuguese', 'italian', 'romanian', 'catalan', 'hungarian', 'turkish', 'irish', 'lithuanian')
 $$;
+
+grant execute on function iu_core.fn_search_reads_marks(text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- The text with one blank for whatever separates words; runs of scripts without spaces as their pairs or triples of characters, and, if
 -- it is no question, the last ones of a run by themselves, so that each character begins one. The server's parser would hide words: it
@@ -434,6 +440,9 @@ begin
      cross join lateral (select string_to_array(coalesce(r.run[1], r.run[2]), null) as chars) as c);
 end $$;
 
+grant execute on function iu_core.fn_search_space(text, boolean) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
+
 -- The text as search compares it: full-width and other forms as usual letters, without diacritics, so that it is found when typed
 -- without them: `Nghỉ phép` and `nghi phep` are the same words. й stays, it is a letter of its own; ß is ss, the last sigma of a Greek
 -- word is a sigma. Internal.
@@ -449,6 +458,9 @@ begin
     replace(replace(normalize(p_text, NFKD), U&'\0438\0306', U&'\E000'), U&'\0418\0306', U&'\E001'),
     '[\u0300-\u036f]+', '', 'g'), NFC), U&'đĐłŁøØıς\E000\E001', 'dDlLoOiσйЙ'), 'ß', 'ss'), 'ẞ', 'SS'), U&'\0307', '');
 end $$;
+
+grant execute on function iu_core.fn_search_fold(text) to
+  dot_executor, service_role, vector_worker, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- The words of a text as they are compared, separated by blanks: without diacritics and signs. Also used by the embedders that count
 -- words. A text longer than a chunk can be is cut off.
