@@ -13,7 +13,7 @@ import {
   EmbedderRefused,
   EmbedderUnavailable,
 } from './embedders/embedder.ts'
-import { fitGeneration, namesOf } from './embedders/lsa/generation.ts'
+import { fitGeneration, LSA_MODEL, namesOf } from './embedders/lsa/generation.ts'
 import { recordPointsRefused, recordPointsWritten } from './outbox.ts'
 import { PROBE_TEXT, writePoints } from './points.ts'
 import type { Projection, ProjectionHooks } from './projection.ts'
@@ -144,7 +144,7 @@ async function fitNewCollection(pool: Pool, store: StoreKind, signal?: AbortSign
 }
 
 /**
- * Whether the LSA model should be fitted again: when there are enough chunks for a first model, when their number has doubled or
+ * Whether the LSA model should be fitted again: when it counts words as an earlier version did, when there are enough chunks for a first model, when their number has doubled or
  * halved, or when it has grown by a fifth and the last fit is ten minutes ago. It waits while rows are due: half of a handbook says
  * little about the other half (nDCG@10 on Cranfield, fitted on half of it: 0.49 instead of 0.55).
  */
@@ -153,7 +153,7 @@ export async function isFitDue(pool: Pool): Promise<boolean> {
     `select n.chunks >= $1
             and case c.embedder
                   when 'hashed' then true
-                  when 'lsa' then n.chunks >= 2 * g.documents or 2 * n.chunks <= g.documents
+                  when 'lsa' then not starts_with(c.model, $3) or n.chunks >= 2 * g.documents or 2 * n.chunks <= g.documents
                                or (n.chunks >= 1.2 * g.documents and g.fitted_at < statement_timestamp() - $2::interval)
                   else false end
             and not exists (select from iu_core.search_collection b where b.state = 'building')
@@ -164,7 +164,7 @@ export async function isFitDue(pool: Pool): Promise<boolean> {
        left join iu_core.search_generation g on g.generation_id = c.generation_id
       cross join lateral (select count(*) as chunks from iu_core.search_chunk k where k.unit_id is not null) as n
       where c.state = 'active' and c.source_kind = 'information_unit'`,
-    [MIN_CHUNKS_TO_FIT, REFIT_INTERVAL],
+    [MIN_CHUNKS_TO_FIT, REFIT_INTERVAL, `${LSA_MODEL}/`],
   )
   return rows[0]?.due ?? false
 }

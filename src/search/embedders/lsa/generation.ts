@@ -94,9 +94,12 @@ async function readModel(db: Queryable, generationId: string): Promise<LsaModel>
   }
 }
 
+/** Of how words are counted: a model of another version does not know the words of a question. */
+export const LSA_MODEL = 'lsa-2'
+
 /** Model name and fingerprint of a generation, for the collection and its embedder. */
 export function namesOf(generationId: string, dimension: number): { model: string; fingerprint: string } {
-  return { model: `lsa-1/${generationId}`, fingerprint: `lsa-1/${dimension} ${generationId} text` }
+  return { model: `${LSA_MODEL}/${generationId}`, fingerprint: `${LSA_MODEL}/${dimension} ${generationId} text` }
 }
 
 export function createLsaEmbedder(model: LsaModel, generationId: string, words: CountWords): Embedder {
