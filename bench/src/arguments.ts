@@ -91,7 +91,8 @@ function parse(argv: readonly string[]) {
   }
 }
 
-const SYNOPSIS = 'npm run -s bench -- <name> [--nats] [--measure] [--all] [--data DIR] [--language L] [--quick] [--json] [--record]'
+const SYNOPSIS =
+  'npm run -s bench -- <name> [--nats] [--measure] [--all] [--data DIR] [--language L] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

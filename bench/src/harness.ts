@@ -56,7 +56,9 @@ export async function runBenchmark(
 ): Promise<Report> {
   const started = new Date()
   const size = quick ? benchmark.size.quick : benchmark.size.full
-  const count = (data !== undefined ? benchmark.roundsOf?.(data) : undefined) ?? (quick ? benchmark.rounds.quick : benchmark.rounds.full)
+  const count =
+    (data !== undefined ? benchmark.roundsOf?.(data) : undefined) ??
+    (quick ? benchmark.rounds.quick : benchmark.rounds.full)
   const begun = performance.now()
   const given = { ...(data !== undefined && { data }), ...(language !== undefined && { language }) }
   if (!benchmark.takesData && benchmark.warmUp !== false) {

@@ -2,7 +2,7 @@
 
 -- The language of a text where nobody said it, as a tag: by its script, and for Latin letters by the small words that every text of
 -- a language has. A text without evidence is English, as it was before languages were detected. Only the beginning is looked at.
--- No library: this answers for every caller of the SQL functions, and costs a tenth of a millisecond.
+-- No library: this answers for every caller of the SQL functions, and costs less than a millisecond.
 create or replace function iu_core.fn_text_language(p_text text) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

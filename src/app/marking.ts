@@ -74,7 +74,9 @@ const MAX_SAMPLE_BYTES = 8000
 /** As search finds it out for a text of which nobody said the language. */
 async function languageOf(db: Queryable, source: string | Buffer): Promise<string> {
   const text = typeof source === 'string' ? source : source.subarray(0, MAX_SAMPLE_BYTES).toString('utf8')
-  const { rows } = await db.query<{ language: string }>('select iu_core.fn_text_language($1) as language', [storableText(text.slice(0, MAX_SAMPLE_BYTES), ' ')])
+  const { rows } = await db.query<{ language: string }>('select iu_core.fn_text_language($1) as language', [
+    storableText(text.slice(0, MAX_SAMPLE_BYTES), ' '),
+  ])
   return rows[0]!.language
 }
 

@@ -165,7 +165,12 @@ export function printStatus(output: Output, status: SearchStatus): void {
       `${formatCount(chunks.units)} chunks of units, ${formatCount(chunks.documents)} of documents`,
     ],
     ...(chunks.to_analyse > 0
-      ? [['analysis', `the words of ${formatCount(chunks.to_analyse)} chunks are being analysed again by this version`] as Fact]
+      ? [
+          [
+            'analysis',
+            `the words of ${formatCount(chunks.to_analyse)} chunks are being analysed again by this version`,
+          ] as Fact,
+        ]
       : []),
     ['pending', pendingText(status)],
     ['failed', failed === 0 ? 'nothing' : `${formatCount(failed)}: \`stagedoor search dead-letters\``],

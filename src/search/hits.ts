@@ -36,7 +36,10 @@ interface HitText {
   readonly text: string
 }
 
-export type LegsFound = Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'>
+export type LegsFound = Pick<
+  Found<HitRow>,
+  'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
+>
 
 export async function loadHits(client: Client, question: Question, legs: LegsFound): Promise<SearchHit[]> {
   const { workspace_id, limit, explain } = question
@@ -230,7 +233,8 @@ const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o', ı:
 const SHORT_I = /и\u0306/g
 const KEPT = '\ue000'
 /** Scripts without spaces: what looks like a word is a run of several. */
-const RUN = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
+const RUN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 /** As fn_search_parse. */
 const MAX_PREFIXES = 8
 

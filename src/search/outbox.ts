@@ -196,6 +196,9 @@ export async function oldTombstones(db: Queryable, collection: string, limit: nu
  * next call continues; undefined: there are no more.
  */
 export async function reanalyse(pool: Queryable, after: number): Promise<number | undefined> {
-  const { rows } = await pool.query<{ next: number | null }>('select iu_core.fn_search_reanalyse($1) as next', [after])
+  const { rows } = await pool.query<{ next: number | null }>(
+    'select iu_core.fn_search_reanalyse($1) as next',
+    [after],
+  )
   return rows[0]!.next ?? undefined
 }

@@ -10,7 +10,15 @@ import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
 import { fold, type LegsFound, loadHits, queryWords, wordsOf } from './hits.ts'
 import type { DenseResult } from './providers.ts'
-import { denseWeight, fitOf, fuse, type LegScores, leastFit, normaliseScores, type WordScore } from './ranking.ts'
+import {
+  denseWeight,
+  fitOf,
+  fuse,
+  type LegScores,
+  leastFit,
+  normaliseScores,
+  type WordScore,
+} from './ranking.ts'
 import type { NoHits, SearchAnswer } from './shapes.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
@@ -169,7 +177,8 @@ async function askLegs(
     for (const row of await transaction((client) => scoresByWords(client, question, unscored)))
       wordScores.set(row.id, row)
   const scores = legScores(wordScores, 'scores' in dense ? dense.scores : undefined, lists.dense)
-  const shareOfMeaning = lists.legacy.length > 0 && weight === 0 ? LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
+  const shareOfMeaning =
+    lists.legacy.length > 0 && weight === 0 ? LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
   const alike = active?.embedder === 'openai' && 'scores' in dense ? dense.scores : undefined

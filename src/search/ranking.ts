@@ -367,7 +367,7 @@ export function fitOf(
 
 /**
  * The least share that an answer has. The longer a question is, the more of its words are about how it is asked. Measured (decision
- * 0022): of the questions of five collections 1 to 8 % have less; of questions asked in a collection about other things 63 to 80 %.
+ * 0022): of the questions of each of five collections at most 8 % have less; of questions asked in a collection about other things 63 to 80 %.
  */
 export function leastFit(asked: number): number {
   return Math.max(0.2, 0.6 - 0.05 * asked)

@@ -44,7 +44,10 @@ export const SearchStatus = shape('SearchStatus', {
   chunks: shape('ChunkCounts', {
     units: Count,
     documents: Count,
-    to_analyse: Type.Integer({ description: 'those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile' }),
+    to_analyse: Type.Integer({
+      description:
+        'those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile',
+    }),
   }),
   outbox: shape('SearchOutbox', {
     pending: Count,

@@ -53,9 +53,17 @@ describe('a title', () => {
   })
 
   it('counts once where it only repeats the text, because nobody gave one', async () => {
-    const [a, b] = [await unitIn(db, life, 'A marmot sleeps.'), await unitIn(db, life, 'A marmot sleeps.', { p_title: 'A marmot sleeps.' })]
-    const scores = (await lexical(life.viewer, life.workspace, 'marmot')).map(({ unit_id, score }) => [unit_id, score])
-    expect(new Map(scores as [string, number][]).get(a.unit_id)).toBe(new Map(scores as [string, number][]).get(b.unit_id))
+    const [a, b] = [
+      await unitIn(db, life, 'A marmot sleeps.'),
+      await unitIn(db, life, 'A marmot sleeps.', { p_title: 'A marmot sleeps.' }),
+    ]
+    const scores = (await lexical(life.viewer, life.workspace, 'marmot')).map(({ unit_id, score }) => [
+      unit_id,
+      score,
+    ])
+    expect(new Map(scores as [string, number][]).get(a.unit_id)).toBe(
+      new Map(scores as [string, number][]).get(b.unit_id),
+    )
   })
 
   it('that changes is searched after its projection, and keeps text and vectors', async () => {
@@ -74,16 +82,29 @@ describe('a title', () => {
 describe('a piece of a document', () => {
   it('is found by the headings above it, and follows when they change', async () => {
     const chapter = await create(life, { body: 'Introduction.', p_title: 'Gardening' })
-    const section = await create(life, { body: 'More.', p_title: 'Tomatoes', p_container_id: chapter.unit_id })
-    const piece = await create(life, { body: 'Water them twice a day.', p_title: 'Part 2', p_container_id: section.unit_id })
+    const section = await create(life, {
+      body: 'More.',
+      p_title: 'Tomatoes',
+      p_container_id: chapter.unit_id,
+    })
+    const piece = await create(life, {
+      body: 'Water them twice a day.',
+      p_title: 'Part 2',
+      p_container_id: section.unit_id,
+    })
     const units = [chapter.unit_id, section.unit_id, piece.unit_id]
     await project(db, units)
     expect(await found(life, 'tomatoes water')).toEqual([piece.unit_id, section.unit_id])
-    expect(await found(life, 'gardening')).toEqual([chapter.unit_id, ...(await found(life, 'gardening')).slice(1)])
+    expect(await found(life, 'gardening')).toEqual([
+      chapter.unit_id,
+      ...(await found(life, 'gardening')).slice(1),
+    ])
     expect(new Set(await found(life, 'gardening'))).toEqual(new Set(units))
     await db.owner(`delete from iu_core.vector_outbox where unit_id = any ($1)`, [units])
     await edit(life.operator, section.unit_id, 1, { p_title: 'Cucumbers' })
-    expect(new Set((await enqueued(units)).map(([unit]) => unit))).toEqual(new Set([section.unit_id, piece.unit_id]))
+    expect(new Set((await enqueued(units)).map(([unit]) => unit))).toEqual(
+      new Set([section.unit_id, piece.unit_id]),
+    )
     await project(db, units)
     expect(await found(life, 'tomatoes')).toEqual([])
     expect(new Set(await found(life, 'cucumbers'))).toEqual(new Set([section.unit_id, piece.unit_id]))
@@ -95,7 +116,10 @@ describe('a piece of a document', () => {
 
 describe('a word that the question repeats', () => {
   it('counts as often as it is said', async () => {
-    const [ibis, heron] = [await unitIn(db, life, 'An ibis stands here.'), await unitIn(db, life, 'A heron stands here.')]
+    const [ibis, heron] = [
+      await unitIn(db, life, 'An ibis stands here.'),
+      await unitIn(db, life, 'A heron stands here.'),
+    ]
     expect((await found(life, 'ibis heron ibis'))[0]).toBe(ibis.unit_id)
     expect((await found(life, 'heron ibis heron'))[0]).toBe(heron.unit_id)
   })
@@ -111,7 +135,9 @@ describe('scores on request', () => {
         'okapi hides',
         [okapi!.chunk_id],
       ])
-    expect((await scores(life.workspace)).rows).toEqual([{ chunk_id: okapi!.chunk_id, score: hit!.score, share: 1 }])
+    expect((await scores(life.workspace)).rows).toEqual([
+      { chunk_id: okapi!.chunk_id, score: hit!.score, share: 1 },
+    ])
     expect((await scores(life.elsewhere, life.stranger)).rows).toEqual([])
   })
 
@@ -131,7 +157,10 @@ describe('scores on request', () => {
 
 describe('words of an older analysis', () => {
   it('are analysed again by a worker, which keeps chunks, vectors and freshness; search goes on meanwhile', async () => {
-    const { unit_id } = await unitIn(db, life, '员工每年享有带薪年假。', { p_language: 'zh', p_title: 'Leave' })
+    const { unit_id } = await unitIn(db, life, '员工每年享有带薪年假。', {
+      p_language: 'zh',
+      p_title: 'Leave',
+    })
     const [before] = await project(db, [unit_id])
     // As an earlier version left it.
     await db.owner(`update iu_core.search_chunk set analysis = 0`)
@@ -145,9 +174,17 @@ describe('words of an older analysis', () => {
     expect(await found(life, '年假')).toEqual([])
     expect((await searchStatus(workers)).chunks.to_analyse).toBeGreaterThan(1)
     const providers = openProviders(workers, NOTHING_CONFIGURED)
-    const worker = await startSearchWorker({ pool: workers, providers, fitModels: false, collectionsPollMs: 50 })
+    const worker = await startSearchWorker({
+      pool: workers,
+      providers,
+      fitModels: false,
+      collectionsPollMs: 50,
+    })
     try {
-      await until('every chunk is analysed', async () => (await searchStatus(workers)).chunks.to_analyse === 0)
+      await until(
+        'every chunk is analysed',
+        async () => (await searchStatus(workers)).chunks.to_analyse === 0,
+      )
     } finally {
       await worker.stop()
       await providers.close()

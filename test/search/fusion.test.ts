@@ -91,5 +91,10 @@ it('judges an answer by its best hits, and a long question by less', () => {
   expect(fitOf(['a', 'b', 'c', 'd'], words, undefined)).toBe(0.7)
   expect(fitOf(['c'], words, new Map([['c', 0.9]]))).toBe(0.9)
   expect(fitOf([], words, undefined)).toBe(0)
-  expect([1, 3, 8, 100].map(leastFit).map((least) => least.toFixed(2))).toEqual(['0.55', '0.45', '0.20', '0.20'])
+  expect([1, 3, 8, 100].map(leastFit).map((least) => least.toFixed(2))).toEqual([
+    '0.55',
+    '0.45',
+    '0.20',
+    '0.20',
+  ])
 })

@@ -10,7 +10,7 @@ import { fastestMs } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, type Member } from '../support/factories.ts'
 import { cases } from '../support/length.ts'
-import { call, useLife } from '../units/life.ts'
+import { useLife } from '../units/life.ts'
 import { NOTHING_CONFIGURED } from './knowledge.ts'
 import { project } from './projecting.ts'
 
@@ -78,7 +78,28 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 20 }) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('"', '*', '-', '\\', "'", ':', '&', '|', '!', '<->', '()', '\u0000', '\u001b[31m', '\ud800', '\u0307', '\ue000', '\u202e', 'İ', 'ß', 'ς'),
+    arbitrary: fc.constantFrom(
+      '"',
+      '*',
+      '-',
+      '\\',
+      "'",
+      ':',
+      '&',
+      '|',
+      '!',
+      '<->',
+      '()',
+      '\u0000',
+      '\u001b[31m',
+      '\ud800',
+      '\u0307',
+      '\ue000',
+      '\u202e',
+      'İ',
+      'ß',
+      'ς',
+    ),
   },
 )
 const question = fc

@@ -10,8 +10,16 @@ const life = useLife(db)
 
 /** Language, text, and questions that find it. */
 const TEXTS: readonly (readonly [language: string, text: string, questions: readonly string[]])[] = [
-  ['zh', '员工每年享有二十八天带薪年假。请假申请须提前两周提交。', ['年假', '请假申请', '年*', '假', '带薪年假有几天']],
-  ['ja', '有給休暇は年に二十日です。コンピュータは会社が用意します。', ['有給休暇', '休暇', 'コンピュータ', 'ｺﾝﾋﾟｭｰﾀ']],
+  [
+    'zh',
+    '员工每年享有二十八天带薪年假。请假申请须提前两周提交。',
+    ['年假', '请假申请', '年*', '假', '带薪年假有几天'],
+  ],
+  [
+    'ja',
+    '有給休暇は年に二十日です。コンピュータは会社が用意します。',
+    ['有給休暇', '休暇', 'コンピュータ', 'ｺﾝﾋﾟｭｰﾀ'],
+  ],
   ['th', 'พนักงานมีสิทธิลาพักร้อนได้ปีละยี่สิบวัน', ['ลาพักร้อน', 'พักร้อน', 'สิทธิ']],
   ['ko', '직원은 유급휴가를 신청할 수 있습니다.', ['유급휴가', '휴가', '신청']],
   ['lo', 'ພະນັກງານມີສິດລາພັກປະຈໍາປີ', ['ລາພັກ']],
@@ -23,13 +31,29 @@ const TEXTS: readonly (readonly [language: string, text: string, questions: read
     'Jeder hat dreißig Urlaubstage. Die Krankenversicherungspflicht gilt in der Straße, in jeder GRÖSSE.',
     ['Urlaub', 'Urlaubstag', 'Krankenversicherung', 'Strasse', 'Straße', 'Größe', 'grosse'],
   ],
-  ['ru', 'Сотруднику положено двадцать дней отпуска. Новый день — ёлка.', ['отпуск', 'отпусками', 'елка', 'Ёлка', 'новые']],
+  [
+    'ru',
+    'Сотруднику положено двадцать дней отпуска. Новый день — ёлка.',
+    ['отпуск', 'отпусками', 'елка', 'Ёлка', 'новые'],
+  ],
   ['ar', 'يحق للموظف الحصول على الإجازة السنوية بعد سنة.', ['إجازة', 'اجازة', 'الإجازة']],
   ['el', 'Ο Σίσυφος σπρώχνει τον βράχο.', ['σίσυφος', 'ΣΊΣΥΦΟΣ', 'σισυφος']],
   ['tr', 'Çalışanların yıllık izinleri yirmi gündür.', ['izin', 'çalışan', 'calisanlarin']],
-  ['es', 'La comunicación de las vacaciones se hace por escrito.', ['comunicaciones', 'comunicacion', 'vacación', 'vacaciones']],
-  ['fr', 'Les congés payés sont de vingt-cinq jours par année travaillée.', ['congé', 'conge', 'années', 'travailler']],
-  ['pt', 'As férias são de vinte dias; a informação chega por escrito.', ['informações', 'informacao', 'ferias']],
+  [
+    'es',
+    'La comunicación de las vacaciones se hace por escrito.',
+    ['comunicaciones', 'comunicacion', 'vacación', 'vacaciones'],
+  ],
+  [
+    'fr',
+    'Les congés payés sont de vingt-cinq jours par année travaillée.',
+    ['congé', 'conge', 'années', 'travailler'],
+  ],
+  [
+    'pt',
+    'As férias são de vinte dias; a informação chega por escrito.',
+    ['informações', 'informacao', 'ferias'],
+  ],
   ['it', 'Le ferie sono di venti giorni; la comunicazione è scritta.', ['comunicazioni', 'giorno']],
   ['nl', 'Iedere medewerker heeft vijfentwintig vakantiedagen.', ['vakantiedag', 'vakantie', 'medewerkers']],
   ['sv', 'Varje anställd har tjugofem semesterdagar.', ['semesterdag', 'semester', 'anstalld']],
@@ -42,7 +66,11 @@ const TEXTS: readonly (readonly [language: string, text: string, questions: read
   ['hi', 'कर्मचारियों को बीस दिन की छुट्टियाँ मिलती हैं।', ['छुट्टी', 'कर्मचारी']],
   ['he', 'לכל עובד עשרים ימי חופשה בשנה.', ['חופשה']],
   ['uk', 'Працівник має двадцять днів відпустки.', ['відпустки', 'Працівник']],
-  ['pl', 'Pracownik ma prawo do dwudziestu dni urlopu, łącznie z sobotą.', ['pracownik', 'lacznie', 'łącznie']],
+  [
+    'pl',
+    'Pracownik ma prawo do dwudziestu dni urlopu, łącznie z sobotą.',
+    ['pracownik', 'lacznie', 'łącznie'],
+  ],
 ]
 
 describe('a text in', () => {
@@ -59,10 +87,10 @@ describe('a text in', () => {
     // At once, and after its projection.
     const pending = async (question: string) =>
       (
-        await life.service.session.query<{ unit_id: string }>('select unit_id from iu_core.fn_search_pending($1, $2)', [
-          workspace,
-          question,
-        ])
+        await life.service.session.query<{ unit_id: string }>(
+          'select unit_id from iu_core.fn_search_pending($1, $2)',
+          [workspace, question],
+        )
       ).rows.map((hit) => hit.unit_id)
     const missing: string[] = []
     const literal = questions.filter((question) => !COMPOUNDS.has(question))
@@ -104,7 +132,9 @@ describe('a text in', () => {
   })
 
   it('Chinese with English words in it is found by both', async () => {
-    const { unit_id } = await unitIn(db, life, '请先安装 PostgreSQL 数据库，然后阅读 policies 文档。', { p_language: 'zh' })
+    const { unit_id } = await unitIn(db, life, '请先安装 PostgreSQL 数据库，然后阅读 policies 文档。', {
+      p_language: 'zh',
+    })
     for (const question of ['数据库', 'postgresql', 'policy', '安装 PostgreSQL'])
       expect(await found(life, question), question).toContain(unit_id)
   })
@@ -125,7 +155,9 @@ describe('a token that the server’s parser hides', () => {
     const { unit_id } = await unitIn(db, life, text)
     const missing = []
     for (const question of questions)
-      if (!(await found(life, question.startsWith('-') ? ` ${question.slice(1)}` : question)).includes(unit_id))
+      if (
+        !(await found(life, question.startsWith('-') ? ` ${question.slice(1)}` : question)).includes(unit_id)
+      )
         missing.push(question)
     expect(missing).toEqual([])
   })
@@ -140,11 +172,15 @@ describe('a token that the server’s parser hides', () => {
 
 describe('the language of a text', () => {
   const language = async (text: string) =>
-    (await db.owner<{ language: string }>('select iu_core.fn_text_language($1) as language', [text]))[0]!.language
+    (await db.owner<{ language: string }>('select iu_core.fn_text_language($1) as language', [text]))[0]!
+      .language
 
-  it.each(TEXTS.filter(([language]) => !['lo', 'km', 'my'].includes(language)))('is found out: %s', async (name, text) => {
-    expect(await language(text)).toBe(name)
-  })
+  it.each(TEXTS.filter(([language]) => !['lo', 'km', 'my'].includes(language)))(
+    'is found out: %s',
+    async (name, text) => {
+      expect(await language(text)).toBe(name)
+    },
+  )
 
   it('is English where nothing speaks for another one, and never missing', async () => {
     for (const text of ['Zebra', '', '12345', 'The policy of the company', '🙂'])
@@ -152,7 +188,10 @@ describe('the language of a text', () => {
   })
 
   it('is stored where nobody said it, and can be corrected', async () => {
-    const unit = await create(life, { body: 'Der Urlaub ist mit dem Vorgesetzten und der Abteilung abzustimmen.', p_language: null })
+    const unit = await create(life, {
+      body: 'Der Urlaub ist mit dem Vorgesetzten und der Abteilung abzustimmen.',
+      p_language: null,
+    })
     const stored = () =>
       db.owner<{ language: string }>(
         'select v.language from iu_core.information_unit u join iu_core.unit_version v on v.unit_version_id = u.current_version_id where u.unit_id = $1',

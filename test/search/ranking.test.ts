@@ -69,7 +69,7 @@ describe('ranking', () => {
       superseded: false,
       together: true,
       denseWeight: 0.5,
-    fit: 1,
+      fit: 1,
     }
     const [shown] = rank({ ...legs, lexical: [second.chunk_id, first.chunk_id], facts })
     expect(shown!.best!.chunk_id).toBe('second chunk of a')
@@ -104,7 +104,7 @@ describe('ranking', () => {
       superseded: false,
       together: true,
       denseWeight: 0.5,
-    fit: 1,
+      fit: 1,
     }
     expect(rank(found)).toMatchObject([{ id: 'a', ranks: { lexical: 3 } }])
   })

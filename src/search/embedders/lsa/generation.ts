@@ -99,7 +99,10 @@ export const LSA_MODEL = 'lsa-2'
 
 /** Model name and fingerprint of a generation, for the collection and its embedder. */
 export function namesOf(generationId: string, dimension: number): { model: string; fingerprint: string } {
-  return { model: `${LSA_MODEL}/${generationId}`, fingerprint: `${LSA_MODEL}/${dimension} ${generationId} text` }
+  return {
+    model: `${LSA_MODEL}/${generationId}`,
+    fingerprint: `${LSA_MODEL}/${dimension} ${generationId} text`,
+  }
 }
 
 export function createLsaEmbedder(model: LsaModel, generationId: string, words: CountWords): Embedder {
