@@ -62,7 +62,7 @@ begin
   ), compound as (
     -- An unknown word of a language that writes words together: longer words that begin with it, and words that it is made of.
     select b.lexeme_id, b.chunks, w.times, p.place, least(sum(b.chunks) over (partition by p.place), v_chunks) as asked
-      from place p
+      from (select p.place from place p where p.rareness is null order by p.place limit 16) as p
       join word w on p.place = any (w.places) and length(w.lexeme) >= 5
      cross join lateral (
        (select l.lexeme_id, l.chunks from iu_core.search_lexeme l
@@ -73,8 +73,7 @@ begin
          where l.workspace_id = p_workspace_id and l.chunks > 0
            and l.lexeme = any (array(select left(w.lexeme, n) collate "C" from generate_series(5, least(length(w.lexeme), 60) - 1) as n
                                      union all select right(w.lexeme, n) from generate_series(5, least(length(w.lexeme), 60) - 1) as n)))) as b
-     where p.rareness is null
-       and exists (select from iu_core.search_language l
+     where exists (select from iu_core.search_language l
                     where l.workspace_id = p_workspace_id and l.language in ('de', 'nl', 'sv', 'da', 'no', 'nb', 'nn', 'fi', 'hu'))
   ), prefix as (
     -- The words of a prefix count as one term: each has the weight of all of them.
