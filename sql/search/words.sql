@@ -122,26 +122,38 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_ascii boolean := octet_length(p_text) = length(p_text);
+  v_text text := left(p_text, case when v_ascii then 100000 else 10000 end);
+  -- A question of thousands of words is found by the words themselves and in the language of most texts.
   v_analyzers text[] := array(
     select a.analyzer
       from (select iu_core.fn_search_analyzer(l.language) as analyzer, sum(l.chunks) as chunks
               from iu_core.search_language l where l.workspace_id = p_workspace_id group by 1) as a
-     where a.analyzer <> 'simple' order by a.chunks desc, a.analyzer limit 8);
+     where a.analyzer <> 'simple' order by a.chunks desc, a.analyzer limit case when length(v_text) > 5000 then 1 else 8 end);
   -- By the words as they were typed: `the` is common, `thế` is not.
-  v_typed text := iu_core.fn_search_space(normalize(left(p_text, 100000), NFKC), true);
+  v_typed text := iu_core.fn_search_space(case when v_ascii then v_text else normalize(v_text, NFKC) end, true);
+  v_spaced text := case when v_ascii then v_typed else iu_core.fn_search_space(iu_core.fn_search_fold(v_text), true) end;
   v_places integer[] := array(select distinct unnest(w.positions)::integer from unnest(to_tsvector('simple', v_typed)) as w);
   v_analyzer text;
+  v_words tsvector;
   v_common integer[];
   v_stops integer[] := '{}';
   v_least integer;
+  v_readings tsvector[] := '{}';
 begin
   if v_places = '{}' then
     return;
   end if;
   foreach v_analyzer in array v_analyzers loop
+    v_words := case when v_analyzer = 'vietnamese' or not v_ascii and iu_core.fn_search_reads_marks(v_analyzer)
+                    then iu_core.fn_search_analyse(v_text, v_analyzer, true)
+                    else to_tsvector(v_analyzer::regconfig, v_spaced) end;
+    v_readings := v_readings || v_words;
     continue when v_analyzer = 'vietnamese';
-    v_common := array(select unnest(v_places)
-                      except select unnest(w.positions)::integer from unnest(to_tsvector(v_analyzer::regconfig, v_typed)) as w);
+    if not v_ascii then
+      v_words := to_tsvector(v_analyzer::regconfig, v_typed);
+    end if;
+    v_common := array(select unnest(v_places) except select unnest(w.positions)::integer from unnest(v_words) as w);
     v_stops := case when cardinality(v_common) > cardinality(v_stops) then v_common else v_stops end;
     v_least := least(v_least, cardinality(v_common));
   end loop;
@@ -149,16 +161,18 @@ begin
   if cardinality(v_stops) = cardinality(v_places) and v_least < cardinality(v_places) then
     v_stops := '{}';
   end if;
+  v_readings := v_readings || iu_core.fn_search_analyse(v_text, 'simple', true);
   return query
   select o.lexeme,
          greatest(count(distinct o.place) filter (where o.weight = 'D'),
-                  count(*) filter (where o.weight <> 'D') / greatest(count(distinct o.analyzer) filter (where o.weight <> 'D'), 1))::integer,
+                  count(*) filter (where o.weight <> 'D') / greatest(count(distinct o.reading) filter (where o.weight <> 'D'), 1))::integer,
          coalesce(array_agg(distinct o.place::integer) filter (where o.weight = 'D'), '{}'), bool_and(o.weight <> 'D')
-    from (select a.analyzer, w.lexeme, p.place, p.weight
-            from unnest(v_analyzers || 'simple'::text) as a (analyzer)
-           cross join lateral unnest(iu_core.fn_search_analyse(p_text, a.analyzer, true)) as w
+    from (select r.reading, w.lexeme, p.place, p.weight
+            from unnest(v_readings) with ordinality as r (words, reading)
+           cross join lateral unnest(r.words) as w
            cross join lateral unnest(w.positions, w.weights) as p (place, weight)) as o
-   where o.weight <> 'D' or o.place <> all (v_stops)
+   -- Hashed: an array would be compared with each place one by one.
+   where o.weight <> 'D' or o.place not in (select unnest(v_stops))
    group by o.lexeme;
 end $$;
 
@@ -169,7 +183,7 @@ language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select array(select distinct w.word
-                 from unnest(string_to_array(iu_core.fn_search_space(iu_core.fn_search_fold(left(p_text, 50000)), true), ' ')) as w (word)
+                 from unnest(string_to_array(iu_core.fn_search_space(iu_core.fn_search_fold(left(p_text, 10000)), true), ' ')) as w (word)
                 where w.word ~ '^([\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]|[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3]{1,2})$'
                 order by 1 limit 8)
 $$;
@@ -352,7 +366,7 @@ as $$
 declare
   v_ascii boolean := octet_length(p_text) = length(p_text);
   -- Its result must fit into a tsvector.
-  v_text text := left(p_text, case when v_ascii then 100000 else 50000 end);
+  v_text text := left(p_text, case when v_ascii then 100000 when p_question then 10000 else 50000 end);
   v_folded text := iu_core.fn_search_fold(v_text);
   v_spaced text := iu_core.fn_search_space(v_folded, p_question);
   v_words tsvector;
@@ -378,16 +392,19 @@ begin
   else
     v_words := to_tsvector(p_analyzer::regconfig, v_spaced);
   end if;
-  if v_folded ~ '[A-Za-z0-9][-._@+#:&/][A-Za-z0-9]|[A-Za-z0-9](\+\+|#)|\d\d \d\d' then
+  if v_folded ~ '[A-Za-z0-9][-._@+#:][A-Za-z0-9]|[A-Za-z0-9](\+\+|#)|\d\d \d\d' then
     v_tokens := v_tokens || array(
-      select left(lower(m[1]), 200) from regexp_matches(v_folded, '([A-Za-z0-9]+(?:[-._@+#:&/][A-Za-z0-9]+)+(?:\+\+|#)?|[A-Za-z0-9]+(?:\+\+|#))', 'g') as m)
+      select left(lower(m[1]), 200) from regexp_matches(v_folded, '([A-Za-z0-9]+(?:[-._@+#:][A-Za-z0-9]+)+(?:\+\+|#)?|[A-Za-z0-9]+(?:\+\+|#))', 'g') as m)
       || array(select translate(m[1], ' -.', '') from regexp_matches(v_folded, '(?:^|[^\w.-])(\d{2,4}(?:[ .-]\d{2,4})+)(?![\w])', 'g') as m where length(m[1]) between 6 and 30);
   end if;
   -- A version is also looked for without its v.
   v_tokens := v_tokens || array(select substr(t.token, 2) from unnest(v_tokens) as t (token) where t.token ~ '^v\d+[.]');
   if v_tokens <> '{}' then
     v_more := v_more || (select string_agg('''' || replace(replace(t.token, '\', '\\'), '''', '''''') || ''':' || least(t.n, 16383), ' ')
-                           from unnest(v_tokens) with ordinality as t (token, n) where t.token <> '')::tsvector;
+                           from (select t.token, t.n, sum(octet_length(t.token) + 8) over (order by t.n) as size
+                                   from unnest(v_tokens) with ordinality as t (token, n) where t.token <> '') as t
+                          -- The rest of the room is for the words.
+                          where t.size < 250000)::tsvector;
   end if;
   return case when v_more = '' then v_words else v_words || setweight(v_more, 'C') end;
 end $$;

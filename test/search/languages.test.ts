@@ -175,12 +175,24 @@ describe('the language of a text', () => {
     (await db.owner<{ language: string }>('select iu_core.fn_text_language($1) as language', [text]))[0]!
       .language
 
-  it.each(TEXTS.filter(([language]) => !['lo', 'km', 'my'].includes(language)))(
-    'is found out: %s',
-    async (name, text) => {
-      expect(await language(text)).toBe(name)
-    },
-  )
+  /** As people write it: with the small words of a language. */
+  const SENTENCES: Readonly<Record<string, string>> = {
+    tr: 'Çalışanların yıllık izinleri yirmi gündür ve bu süre her yıl yenilenir.',
+    nl: 'Iedere medewerker heeft recht op vijfentwintig vakantiedagen en kan ze vrij opnemen.',
+    sv: 'Varje anställd har tjugofem semesterdagar som får sparas till nästa år.',
+    da: 'Hver medarbejder har femogtyve feriedage om året, og de kan overføres efter aftale.',
+    no: 'Alle ansatte har fem ukers ferie etter avtale, men ikke mer enn det.',
+    fi: 'Työntekijöillä on viisi viikkoa lomaa, ja se on pidettävä vuoden aikana.',
+    hu: 'A dolgozóknak húsz nap szabadság jár, és ezt minden évben ki kell venni.',
+    ro: 'Angajații au dreptul la douăzeci de zile de concediu, care sunt plătite.',
+    id: 'Karyawan mendapatkan cuti tahunan dua puluh hari dan tidak dapat diuangkan.',
+    pl: 'Pracownik ma prawo do dwudziestu dni urlopu, łącznie z sobotą.',
+    en: 'Every employee has twenty days of leave, and they are paid.',
+  }
+  const KNOWN = TEXTS.filter(([name]) => !['lo', 'km', 'my'].includes(name) && SENTENCES[name] === undefined)
+  it.each([...KNOWN, ...Object.entries(SENTENCES)])('is found out: %s', async (name, text) => {
+    expect(await language(text!)).toBe(name)
+  })
 
   it('is English where nothing speaks for another one, and never missing', async () => {
     for (const text of ['Zebra', '', '12345', 'The policy of the company', '🙂'])
