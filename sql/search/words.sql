@@ -148,7 +148,7 @@ begin
     v_words := case when v_analyzer = 'vietnamese' or not v_ascii and iu_core.fn_search_reads_marks(v_analyzer)
                     then iu_core.fn_search_analyse(v_text, v_analyzer, true)
                     else to_tsvector(v_analyzer::regconfig, v_spaced) end;
-    v_readings := v_readings || v_words;
+    v_readings := array_append(v_readings, v_words);
     continue when v_analyzer = 'vietnamese';
     if not v_ascii then
       v_words := to_tsvector(v_analyzer::regconfig, v_typed);
@@ -161,7 +161,7 @@ begin
   if cardinality(v_stops) = cardinality(v_places) and v_least < cardinality(v_places) then
     v_stops := '{}';
   end if;
-  v_readings := v_readings || iu_core.fn_search_analyse(v_text, 'simple', true);
+  v_readings := array_append(v_readings, iu_core.fn_search_analyse(v_text, 'simple', true));
   return query
   select o.lexeme,
          greatest(count(distinct o.place) filter (where o.weight = 'D'),
