@@ -37,7 +37,7 @@ import type { Search } from '../search/library.ts'
 import { accessRoutes } from './access.ts'
 import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
-import { type Credentials, createCredentials } from './credentials.ts'
+import { type Credentials, createCredentials, publicUrlOf, requireOwnOrigin } from './credentials.ts'
 import { datasetRoutes } from './datasets.ts'
 import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
@@ -82,7 +82,13 @@ export interface ApiContext {
     Partial<
       Pick<
         Config,
-        'webhookHosts' | 'mailDomains' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours' | 'trustProxy'
+        | 'webhookHosts'
+        | 'mailDomains'
+        | 'publicUrl'
+        | 'sessionHours'
+        | 'sessionIdleHours'
+        | 'trustProxy'
+        | 'jwtIssuer'
       >
     >
   /** Logged in as stagedoor_api. */
@@ -123,7 +129,18 @@ export interface ApiContext {
   /** How long a body may trickle altogether; default two minutes. */
   readonly totalMs?: number
   readonly log?: FastifyBaseLogger
+  /** The adapter for agents: it stands beside this one, so whoever starts the server brings it. Default: none. */
+  readonly mcp?: AgentRoutes | undefined
 }
+
+/** Routes at /mcp, and what they need of this server. */
+export type AgentRoutes = (deps: {
+  readonly ingest: PipelineDeps
+  readonly search: Search
+  requireOwnOrigin(request: FastifyRequest): void
+  publicUrlOf(request: FastifyRequest): string
+  readonly issuer: string | undefined
+}) => FastifyPluginAsync
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -204,8 +221,19 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   app.all('/api/*', { schema: { hide: true } }, (request, reply) =>
     sendProblem(notFound(request), request, reply),
   )
+  if (context.mcp) await app.register(agentRoutes(context, context.mcp))
   await serveConsole(app)
   return app
+}
+
+function agentRoutes({ config, ingest, search }: ApiContext, routes: AgentRoutes): FastifyPluginAsync {
+  return routes({
+    ingest,
+    search,
+    requireOwnOrigin: (request) => requireOwnOrigin(request, config.publicUrl),
+    publicUrlOf: (request) => publicUrlOf(request, config.publicUrl),
+    issuer: config.jwtIssuer,
+  })
 }
 
 /** One plugin a noun. */
