@@ -37,7 +37,7 @@ import type { Search } from '../search/library.ts'
 import { accessRoutes } from './access.ts'
 import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
-import { type Credentials, createCredentials, publicUrlOf, requireOwnOrigin } from './credentials.ts'
+import { type Credentials, createCredentials } from './credentials.ts'
 import { datasetRoutes } from './datasets.ts'
 import { docsRoutes } from './docs-pages.ts'
 import { documentRoutes } from './documents.ts'
@@ -137,8 +137,7 @@ export interface ApiContext {
 export type AgentRoutes = (deps: {
   readonly ingest: PipelineDeps
   readonly search: Search
-  requireOwnOrigin(request: FastifyRequest): void
-  publicUrlOf(request: FastifyRequest): string
+  readonly publicUrl: string | undefined
   readonly issuer: string | undefined
 }) => FastifyPluginAsync
 
@@ -230,8 +229,7 @@ function agentRoutes({ config, ingest, search }: ApiContext, routes: AgentRoutes
   return routes({
     ingest,
     search,
-    requireOwnOrigin: (request) => requireOwnOrigin(request, config.publicUrl),
-    publicUrlOf: (request) => publicUrlOf(request, config.publicUrl),
+    publicUrl: config.publicUrl,
     issuer: config.jwtIssuer,
   })
 }

@@ -134,7 +134,7 @@ export function describeDataset(call: ToolCall, dataset: string, named: string |
         mode,
         columns,
       })),
-      clients: clients.slice(0, MAX_CLIENTS),
+      clients: clients.slice(0, MAX_CLIENTS).map(({ id, name }) => ({ id, name: name ?? id })),
       more_clients: Math.max(0, clients.length - MAX_CLIENTS),
     }
   })

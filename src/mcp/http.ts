@@ -25,10 +25,8 @@ const MAX_SUBSCRIPTIONS = 100
 export interface McpRoutesDeps {
   readonly ingest: PipelineDeps
   readonly search: Search
-  /** Throws if a page of another site sent the request. */
-  requireOwnOrigin(request: FastifyRequest): void
-  /** The address that people open. */
-  publicUrlOf(request: FastifyRequest): string
+  /** The address that people open, where it is configured. */
+  readonly publicUrl: string | undefined
   /** Who signs the tokens that this server accepts; undefined: the server itself. */
   readonly issuer: string | undefined
 }
@@ -50,11 +48,11 @@ export function mcpRoutes(deps: McpRoutesDeps): FastifyPluginAsync {
     const sessionOf = (request: FastifyRequest): McpSession => ({
       principal: request.principal!,
       transaction: (work) => request.transaction(work),
-      consoleUrl: deps.publicUrlOf(request),
+      consoleUrl: addressOf(request, deps),
       deps: shared,
       options: optionsOf(request),
     })
-    challenge(app, (request) => `${deps.publicUrlOf(request)}${METADATA_PATH}${MCP_PATH}`)
+    challenge(app, deps)
     app.route({
       method: ['GET', 'POST', 'DELETE'],
       url: MCP_PATH,
@@ -64,7 +62,7 @@ export function mcpRoutes(deps: McpRoutesDeps): FastifyPluginAsync {
       // A token that can only read may send requests here: it gets the tools that read.
       config: { onlyReads: true },
       onRequest: async (request) => {
-        deps.requireOwnOrigin(request)
+        requireOwnPage(request, deps)
         requireToken(request)
         readOnlyWhereAsked(request)
         await requireRightForLargeBody(request)
@@ -105,6 +103,34 @@ export function parseToolsets(list: string): Toolset[] {
   if (unknown === undefined) return named as Toolset[]
   const reason = `toolsets must be of ${TOOLSETS.join(', ')}, and ${unknown || 'an empty one'} is not`
   throw new StagedoorError('request_invalid', { reason })
+}
+
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * A browser names the page that sends a request. It must be one of this server: at PUBLIC_URL, or without it on this machine, because a name
+ * of another site may be made to lead here. Programs name no page.
+ */
+function requireOwnPage({ headers, host }: FastifyRequest, { publicUrl }: McpRoutesDeps): void {
+  const { origin } = headers
+  if (origin === undefined) return
+  const own =
+    publicUrl === undefined
+      ? URL.canParse(origin) && new URL(origin).host === host && LOOPBACK.includes(new URL(origin).hostname)
+      : origin === new URL(publicUrl).origin
+  if (own) return
+  throw new StagedoorError(
+    'permission_denied',
+    { reason: 'a page of another site may not call this' },
+    {
+      message: `A page of ${origin.slice(0, 200)} may not call this`,
+      hint: 'Agents and programs send no Origin header. A page of your own is one at PUBLIC_URL.',
+    },
+  )
+}
+
+function addressOf(request: FastifyRequest, { publicUrl }: McpRoutesDeps): string {
+  return publicUrl?.replace(/\/$/, '') ?? `${request.protocol}://${request.host}`
 }
 
 /** The cookie of the console is for the console: an agent has a token of its own. */
@@ -157,20 +183,21 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 ])
 
 /** RFC 9728: an unauthenticated request learns where it is described which tokens are accepted. */
-function challenge(app: FastifyInstance, metadataUrl: (request: FastifyRequest) => string): void {
+function challenge(app: FastifyInstance, deps: McpRoutesDeps): void {
   app.addHook('onSend', async (request, reply) => {
-    if (reply.statusCode === 401)
-      reply.header('www-authenticate', `Bearer resource_metadata="${metadataUrl(request)}"`)
+    const metadata = `${addressOf(request, deps)}${METADATA_PATH}${MCP_PATH}`
+    if (reply.statusCode === 401) reply.header('www-authenticate', `Bearer resource_metadata="${metadata}"`)
   })
 }
 
-function metadataRoutes(app: FastifyInstance, { publicUrlOf, issuer }: McpRoutesDeps): void {
+function metadataRoutes(app: FastifyInstance, deps: McpRoutesDeps): void {
+  const { issuer } = deps
   for (const url of [METADATA_PATH, `${METADATA_PATH}${MCP_PATH}`])
     app.get(url, { config: { public: true }, schema: { hide: true } }, async (request) => ({
-      resource: `${publicUrlOf(request)}${MCP_PATH}`,
+      resource: `${addressOf(request, deps)}${MCP_PATH}`,
       resource_name: 'Stagedoor',
       ...(issuer !== undefined && { authorization_servers: [issuer] }),
       bearer_methods_supported: ['header'],
-      resource_documentation: `${publicUrlOf(request)}/docs/agents`,
+      resource_documentation: `${addressOf(request, deps)}/docs/agents`,
     }))
 }

@@ -95,6 +95,12 @@ const stageRecordTool = tool({
       ),
       { minItems: 1, maxItems: 20 },
     ),
+    checklist: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+        maxItems: 50,
+        description: 'what the person ticks who approves; a review_package needs it',
+      }),
+    ),
     staging_kind: Type.Optional(
       Type.Enum([...STAGING_KINDS], { description: 'default review_package' }),
     ),
@@ -102,8 +108,8 @@ const stageRecordTool = tool({
     source_ref: Type.Optional(Type.String({ maxLength: 2000, description: 'where it comes from' })),
     workspace: Workspace,
   },
-  async handle({ purpose, key, parts, staging_kind, payload_type, source_ref, workspace }, call) {
-    requireSmall(JSON.stringify(parts))
+  async handle({ purpose, key, parts, checklist, staging_kind, payload_type, source_ref, workspace }, call) {
+    requireSmall(JSON.stringify([parts, checklist]))
     const { id, created, record } = await call.transaction(async (client) => {
       const workspaceId = await call.workspace(client, workspace)
       await requireStaging(client, workspaceId)
@@ -113,7 +119,7 @@ const stageRecordTool = tool({
         payload_type: payload_type ?? 'review_bundle',
         purpose,
         source_ref,
-        parts: parts.map(partOf),
+        parts: [...parts, ...(checklist ? [{ name: 'checklist', json: checklist }] : [])].map(partOf),
       }
       const { staging_record_id: id, created } = await createRecord(client, JSON.stringify(request), key)
       return { id, created, record: await requireRecord(client, id) }

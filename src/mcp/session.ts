@@ -126,8 +126,8 @@ export async function missingOf(
   const { code, details } = errorOf(thrown)
   if (code === 'gate_closed')
     return { gate: typeof details.gate === 'string' ? details.gate : WRITES_GATE }
-  if (code !== 'permission_denied') return undefined
-  if (session.principal.readOnly) return { token: 'a token that can write' }
+  if (code !== 'permission_denied' && code !== 'right_missing') return undefined
+  if (session.principal.readOnly && right !== 'read') return { token: 'a token that can write' }
   const have = await rightsOf(session).catch(() => undefined)
   if (right !== undefined && have !== undefined && !have.includes(right)) return { right, have }
   return { role: session.principal.role, ...(have && { have }) }

@@ -334,7 +334,7 @@ function keyedActor(
     transaction: (work) =>
       call.transaction(async (client) => {
         await client.query(
-          `select pg_advisory_xact_lock(hashtextextended(concat_ws(chr(10), 'mcp', $1, $2, $3, iu_core.fn_actor()), 0))`,
+          `select pg_advisory_xact_lock(hashtextextended(concat_ws(chr(10), 'mcp', $1::text, $2::text, $3::text, iu_core.fn_actor()), 0))`,
           [workspaceId, dataset, fileName],
         )
         const { rows } = await client.query<{ upload_id: string }>(
