@@ -12,7 +12,10 @@ type Toolset = (typeof TOOLSETS)[number]
 const SESSIONS = 4
 
 export const mcpCommand = () =>
-  command('mcp', 'serve an AI agent over stdin and stdout (Model Context Protocol): it proposes, people decide')
+  command(
+    'mcp',
+    'serve an AI agent over stdin and stdout (Model Context Protocol): it proposes, people decide',
+  )
     .option('--read-only', 'only tools that read')
     .option(
       '--toolsets <names>',

@@ -88,7 +88,10 @@ serves on, so that a load balancer leaves it.`,
             gateway: options.gateway && config.natsUrl !== undefined,
           }
           const log = throttleOutageLog(createLog(config))
-          serving = await startUntilStopped(stopped, serve(config, database, { log, onCrash, roles, mcp: mcpRoutes }))
+          serving = await startUntilStopped(
+            stopped,
+            serve(config, database, { log, onCrash, roles, mcp: mcpRoutes }),
+          )
           const { url } = serving
           const links = await signInLinks(database, url)
           const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }

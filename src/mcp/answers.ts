@@ -93,7 +93,8 @@ export function asData(text: string): string {
 }
 
 export function jsonOf(data: unknown): string {
-  const text = JSON.stringify(data, (_key, value) => (typeof value === 'bigint' ? String(value) : value)) ?? 'null'
+  const text =
+    JSON.stringify(data, (_key, value) => (typeof value === 'bigint' ? String(value) : value)) ?? 'null'
   if (text.length <= MAX_ANSWER_CHARACTERS) return text
   const reason = `the answer would have ${text.length.toLocaleString('en')} characters, and ${MAX_ANSWER_CHARACTERS.toLocaleString('en')} are the limit: ask for less`
   throw new StagedoorError('request_invalid', { reason })
@@ -110,7 +111,11 @@ export interface Page<T> {
 }
 
 /** As many rows as fit; `found` has one more than `limit` where there is another page. `place` names the last row of a page. */
-export function pageOf<T extends object>(found: readonly T[], limit: number, place: (row: T) => string): Page<T> {
+export function pageOf<T extends object>(
+  found: readonly T[],
+  limit: number,
+  place: (row: T) => string,
+): Page<T> {
   const rows: T[] = []
   let length = 0
   let cut = 0

@@ -72,7 +72,11 @@ const profileFileTool = tool({
       Type.String({ minLength: 1, maxLength: MAX_CONTENT_BYTES, description: 'CSV or JSON lines' }),
     ),
     file: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1000, description: 'instead, where the server was given --files' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'instead, where the server was given --files',
+      }),
     ),
   },
   async handle({ text, file }, call) {

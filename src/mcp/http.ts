@@ -40,10 +40,13 @@ export function mcpRoutes(deps: McpRoutesDeps): FastifyPluginAsync {
       slots: createSlots(),
       onInternalError: (error: unknown) => app.log.error({ err: error }, 'unexpected error of a tool'),
     }
-    const handler = createMcpHandler(({ authInfo }) => createMcpServer(authInfo!.extra!.session as McpSession), {
-      maxSubscriptions: MAX_SUBSCRIPTIONS,
-      onerror: (error) => app.log.debug({ err: error }, 'mcp'),
-    })
+    const handler = createMcpHandler(
+      ({ authInfo }) => createMcpServer(authInfo!.extra!.session as McpSession),
+      {
+        maxSubscriptions: MAX_SUBSCRIPTIONS,
+        onerror: (error) => app.log.debug({ err: error }, 'mcp'),
+      },
+    )
     app.addHook('preClose', () => handler.close())
     const sessionOf = (request: FastifyRequest): McpSession => ({
       principal: request.principal!,
@@ -139,7 +142,9 @@ function requireToken({ session }: FastifyRequest): void {
   throw new StagedoorError(
     'unauthenticated',
     {},
-    { hint: 'Send `Authorization: Bearer <token>`. A token for an agent: `stagedoor token create NAME --role agent`.' },
+    {
+      hint: 'Send `Authorization: Bearer <token>`. A token for an agent: `stagedoor token create NAME --role agent`.',
+    },
   )
 }
 
@@ -151,9 +156,7 @@ async function requireRightForLargeBody(request: FastifyRequest): Promise<void> 
   if (!isLarge) return
   if (principal!.readOnly)
     throw new StagedoorError('permission_denied', { reason: 'this token can only read' })
-  await request.transaction((client) =>
-    requireRightAnywhere(client, 'stage', undefined, principal!.role),
-  )
+  await request.transaction((client) => requireRightAnywhere(client, 'stage', undefined, principal!.role))
 }
 
 /** Its signal ends with the connection, so that work for a client that has gone stops. */

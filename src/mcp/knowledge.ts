@@ -25,12 +25,18 @@ const searchTool = tool({
   toolsets: ['knowledge'],
   reads: true,
   input: {
-    text: Type.String({ minLength: 1, maxLength: 10_000, description: 'a question, words, "a phrase", begin*' }),
+    text: Type.String({
+      minLength: 1,
+      maxLength: 10_000,
+      description: 'a question, words, "a phrase", begin*',
+    }),
     topic: Word,
     kind: Word,
     status: Type.Optional(Type.Enum([...LIFECYCLES])),
     source: Type.Optional(Type.Enum([...SOURCES])),
-    container: Type.Optional(Type.String({ maxLength: 400, description: 'address or id: it, and what is in it' })),
+    container: Type.Optional(
+      Type.String({ maxLength: 400, description: 'address or id: it, and what is in it' }),
+    ),
     limit: limit(MAX_HITS, 10),
     workspace: Workspace,
   },
@@ -101,9 +107,7 @@ const stageRecordTool = tool({
         description: 'what the person ticks who approves; a review_package needs it',
       }),
     ),
-    staging_kind: Type.Optional(
-      Type.Enum([...STAGING_KINDS], { description: 'default review_package' }),
-    ),
+    staging_kind: Type.Optional(Type.Enum([...STAGING_KINDS], { description: 'default review_package' })),
     payload_type: Type.Optional(Type.Enum([...PAYLOAD_TYPES], { description: 'default review_bundle' })),
     source_ref: Type.Optional(Type.String({ maxLength: 2000, description: 'where it comes from' })),
     workspace: Workspace,
@@ -149,7 +153,15 @@ export const KNOWLEDGE_TOOLS = {
   stage: stageRecordTool,
 } satisfies Record<string, Tool>
 
-function partOf({ name: part_name, text, json }: { name: string; text?: string | undefined; json?: unknown }) {
+function partOf({
+  name: part_name,
+  text,
+  json,
+}: {
+  name: string
+  text?: string | undefined
+  json?: unknown
+}) {
   if ((text === undefined) === (json === undefined))
     throw new StagedoorError('request_invalid', { reason: 'each part has either text or json' })
   if (text !== undefined) return { part_name, payload_kind: 'text', payload_text: text }

@@ -57,7 +57,10 @@ ${RULES}`,
     {
       title: 'Why was this line refused?',
       description: 'What is wrong with a line of an upload, and what would make it right',
-      argsSchema: args({ upload, line: Type.String({ pattern: '^[0-9]{1,10}$', description: 'of the file' }) }),
+      argsSchema: args({
+        upload,
+        line: Type.String({ pattern: '^[0-9]{1,10}$', description: 'of the file' }),
+      }),
     },
     (given) =>
       message(
@@ -76,5 +79,7 @@ function args<P extends TProperties>(properties: P) {
 
 /** What was typed into the prompt is data, too: a name of a file may be anything. */
 function message(task: string, given: Record<string, unknown>): GetPromptResult {
-  return { messages: [{ role: 'user', content: { type: 'text', text: `${task}\n${asData(jsonOf(given))}` } }] }
+  return {
+    messages: [{ role: 'user', content: { type: 'text', text: `${task}\n${asData(jsonOf(given))}` } }],
+  }
 }

@@ -31,7 +31,11 @@ export function registerResources(
       new ResourceTemplate('stagedoor://dataset/{dataset}', {
         list: (context) => listedDatasets(callOf(context)),
       }),
-      { title: 'Dataset', description: 'Fields, rules, tables and clients of a dataset', mimeType: 'text/plain' },
+      {
+        title: 'Dataset',
+        description: 'Fields, rules, tables and clients of a dataset',
+        mimeType: 'text/plain',
+      },
       (uri, { dataset }, context) =>
         read(session, uri, async () => describeDataset(callOf(context), text(dataset), undefined)),
     )
@@ -96,7 +100,9 @@ async function read(
     const error = errorOf(thrown)
     if (error.status === 404) throw new ResourceNotFoundError(uri.href)
     if (error.code === 'internal') session.deps.onInternalError(thrown)
-    throw new Error(`${error.code}: the tools say more about it, and stagedoor://error/${error.code} what to do`)
+    throw new Error(
+      `${error.code}: the tools say more about it, and stagedoor://error/${error.code} what to do`,
+    )
   }
 }
 

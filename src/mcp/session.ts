@@ -124,8 +124,7 @@ export async function missingOf(
   right: Right | undefined,
 ): Promise<Missing | undefined> {
   const { code, details } = errorOf(thrown)
-  if (code === 'gate_closed')
-    return { gate: typeof details.gate === 'string' ? details.gate : WRITES_GATE }
+  if (code === 'gate_closed') return { gate: typeof details.gate === 'string' ? details.gate : WRITES_GATE }
   if (code !== 'permission_denied' && code !== 'right_missing') return undefined
   if (session.principal.readOnly && right !== 'read') return { token: 'a token that can write' }
   const have = await rightsOf(session).catch(() => undefined)

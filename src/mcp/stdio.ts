@@ -2,7 +2,7 @@
  * MCP over stdin and stdout: one caller, whose token is in the environment. The process works on the database itself, so no server has to
  * run; every transaction still runs under the role and claims of the token, which is verified again for each call.
  */
-import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { CredentialCache } from '../access/credential-cache.ts'
 import { checkMachineToken, isMachineToken, type MachinePrincipal } from '../access/machine-tokens.ts'
 import type { Principal, TokenVerifier } from '../access/tokens.ts'

@@ -22,7 +22,10 @@ export interface Tool {
   readonly reads: boolean
   readonly input: StandardSchemaWithJSON<Record<string, unknown>>
   readonly annotations: ToolAnnotations
-  handle(args: Record<string, unknown>, call: ToolCall): Promise<Answer | CallToolResult | InputRequiredResult>
+  handle(
+    args: Record<string, unknown>,
+    call: ToolCall,
+  ): Promise<Answer | CallToolResult | InputRequiredResult>
 }
 
 interface ToolSpec<P extends TProperties> {
@@ -38,7 +41,12 @@ interface ToolSpec<P extends TProperties> {
   handle(args: Static<TObject<P>>, call: ToolCall): Promise<Answer | InputRequiredResult>
 }
 
-export function tool<P extends TProperties>({ input, right = 'read', idempotent, ...spec }: ToolSpec<P>): Tool {
+export function tool<P extends TProperties>({
+  input,
+  right = 'read',
+  idempotent,
+  ...spec
+}: ToolSpec<P>): Tool {
   return {
     ...spec,
     right,

@@ -7,10 +7,10 @@ import { resolveDatasetTarget } from '../ingest/datasets/registry.ts'
 import { type IngestActor, type IngestSource, ingest } from '../ingest/pipeline.ts'
 import { listPlanRows, submitPlan } from '../ingest/plan.ts'
 import { PLAN_ACTIONS, type PlanRow, planOptions } from '../ingest/plan-shapes.ts'
+import { rowLineage, uploadLineage } from '../ingest/promotion.ts'
 import { repairUpload } from '../ingest/repair.ts'
 import { readRisk } from '../ingest/risk.ts'
 import type { LedgerRow, Upload } from '../ingest/shapes.ts'
-import { rowLineage, uploadLineage } from '../ingest/promotion.ts'
 import { listProblemKinds, listRows, type StagedRow } from '../ingest/staged-rows.ts'
 import { requireUpload } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
@@ -51,9 +51,15 @@ const proposeRowsTool = tool({
         description: 'header → value; numbers of more than 15 digits as text',
       }),
     ),
-    csv: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CONTENT_BYTES, description: 'instead of rows' })),
+    csv: Type.Optional(
+      Type.String({ minLength: 1, maxLength: MAX_CONTENT_BYTES, description: 'instead of rows' }),
+    ),
     file: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1000, description: 'instead, where the server was given --files' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'instead, where the server was given --files',
+      }),
     ),
     platform: Type.Optional(Type.String({ maxLength: 63, description: 'where the dataset has several' })),
     client: Type.Optional(Type.String({ maxLength: 200, description: 'id or name, where it has clients' })),
@@ -61,7 +67,10 @@ const proposeRowsTool = tool({
     on_invalid: planOptions.on_invalid,
     repeated_keys: planOptions.repeated_keys,
   },
-  async handle({ key, dataset, platform, client: named, workspace, on_invalid, repeated_keys, ...given }, call) {
+  async handle(
+    { key, dataset, platform, client: named, workspace, on_invalid, repeated_keys, ...given },
+    call,
+  ) {
     const content = await contentOf(call, key, given)
     const target = await call.transaction(async (client) => {
       const workspaceId = await call.workspace(client, workspace)
@@ -171,10 +180,18 @@ const submitTool = tool({
   reads: false,
   idempotent: true,
   input: {
-    change: Type.String({ minLength: 1, maxLength: 100, description: 'number, or id of the upload or record' }),
+    change: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'number, or id of the upload or record',
+    }),
     digest: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the plan' })),
     title: Type.String({ minLength: 1, maxLength: 200 }),
-    explanation: Type.String({ minLength: 1, maxLength: 20_000, description: 'why, for the reviewer; Markdown' }),
+    explanation: Type.String({
+      minLength: 1,
+      maxLength: 20_000,
+      description: 'why, for the reviewer; Markdown',
+    }),
     reviewers: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 20, description: 'user ids' }),
     ),
@@ -232,7 +249,10 @@ const lineageTool = tool({
     workspace: Workspace,
   },
   async handle({ upload, table, id, key, limit = PLAN_PAGE, after, workspace }, call) {
-    if ((upload === undefined) === (table === undefined) || (table !== undefined && (id === undefined) === (key === undefined)))
+    if (
+      (upload === undefined) === (table === undefined) ||
+      (table !== undefined && (id === undefined) === (key === undefined))
+    )
       throw new StagedoorError('request_invalid', {
         reason: 'give an upload, or a table with the id or the key of a row',
       })
@@ -315,7 +335,10 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function linesOf(rows: readonly Record<string, unknown>[]): string {
   for (const [index, row] of rows.entries())
     for (const [header, value] of Object.entries(row))
-      if (typeof value === 'number' && (isLong(String(value)) || (Number.isInteger(value) && !Number.isSafeInteger(value))))
+      if (
+        typeof value === 'number' &&
+        (isLong(String(value)) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+      )
         throw new StagedoorError('request_invalid', {
           reason: `row ${index + 1}: the number in ${header} has more than 15 digits; send it as text`,
         })
@@ -328,7 +351,13 @@ function linesOf(rows: readonly Record<string, unknown>[]): string {
  */
 function keyedActor(
   call: ToolCall,
-  { workspaceId, dataset, key, fileName, hash }: { workspaceId: string; dataset: string; key: string } & Content,
+  {
+    workspaceId,
+    dataset,
+    key,
+    fileName,
+    hash,
+  }: { workspaceId: string; dataset: string; key: string } & Content,
 ): IngestActor {
   return {
     transaction: (work) =>
@@ -425,7 +454,8 @@ function summarize(
   const counts = `${lines.total ?? 0} lines, ${lines.invalid ?? 0} of them invalid`
   const found = created ? '' : 'This proposal was there already. '
   const stands = `${found}The upload is ${status}: ${counts}. Production is unchanged.`
-  if (status === 'promoted') return { summary: `${found}The upload is promoted: people approved it.`, next: [] }
+  if (status === 'promoted')
+    return { summary: `${found}The upload is promoted: people approved it.`, next: [] }
   if (refusal !== null)
     return {
       summary: `${stands} The plan cannot be submitted yet.`,
@@ -462,7 +492,17 @@ export async function readPlan(
   }
 }
 
-function planRowOf({ type_order, row_number, row_type, action, before, after, changed, reason, ...row }: PlanRow) {
+function planRowOf({
+  type_order,
+  row_number,
+  row_type,
+  action,
+  before,
+  after,
+  changed,
+  reason,
+  ...row
+}: PlanRow) {
   // Of an update only the cells that change: the other ones are the same in both.
   const only = (image: PlanRow['before']) =>
     action === 'update' && changed !== null && image !== null
@@ -492,7 +532,8 @@ interface Submission {
 /** In one transaction. Submitted again with the same digest it waits as before. */
 async function submitChange(client: Client, change: Change, submission: Submission): Promise<void> {
   const { digest, title, explanation, reviewers, groups } = submission
-  if (change.kind === 'upload') await submitUpload(client, await requireUpload(client, change.subject_id), digest)
+  if (change.kind === 'upload')
+    await submitUpload(client, await requireUpload(client, change.subject_id), digest)
   await editChange(client, change.change_id, { title, description: explanation })
   if (reviewers !== undefined || groups !== undefined)
     await setReviewers(client, change.change_id, { reviewers, groups })

@@ -1,12 +1,13 @@
 /** Tools for what is going on: the status of whatever was proposed or started, playbooks, and issues. */
-import { listComments } from '../changes/comments.ts'
+
 import { requireChange } from '../changes/changes.ts'
+import { listComments } from '../changes/comments.ts'
 import { findStandingOf, listReviews } from '../changes/reviews.ts'
 import { listIssues } from '../events/issues.ts'
 import { startOrFindExecution } from '../executions/control.ts'
 import { getExecution } from '../executions/queries.ts'
-import { findUpload } from '../ingest/uploads.ts'
 import type { Upload } from '../ingest/shapes.ts'
+import { findUpload } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { UUID } from '../kernel/ids.ts'
 import type { JsonObject } from '../kernel/json.ts'
@@ -208,7 +209,14 @@ async function conversation(client: Client, subject: string) {
 }
 
 async function executionStatus(client: Client, id: string, details: boolean): Promise<Answer> {
-  const { steps, next_steps, args, result, state: _, ...execution } = await getExecution(client, id, { limit: details ? 50 : 1 })
+  const {
+    steps,
+    next_steps,
+    args,
+    result,
+    state: _,
+    ...execution
+  } = await getExecution(client, id, { limit: details ? 50 : 1 })
   const shown = details ? { args, result, steps, more_steps: next_steps !== null } : {}
   return {
     summary: `The execution is ${execution.status}.`,

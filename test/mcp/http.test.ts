@@ -61,10 +61,16 @@ it('refuses pages of other sites, and takes its own', async () => {
 
 it('refuses what is too large or no JSON, before a tool sees it', async () => {
   const token = await bearer()
-  const big = await post(api, `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"${'x'.repeat(7 * 1024 ** 2)}"}}`, token)
+  const big = await post(
+    api,
+    `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"${'x'.repeat(7 * 1024 ** 2)}"}}`,
+    token,
+  )
   expect(big.statusCode).toBe(413)
   expect((await post(api, '{', token)).statusCode).toBe(400)
-  expect((await post(api, LIST, { ...token, 'content-type': 'text/plain' })).statusCode).toBeGreaterThanOrEqual(400)
+  expect(
+    (await post(api, LIST, { ...token, 'content-type': 'text/plain' })).statusCode,
+  ).toBeGreaterThanOrEqual(400)
   const reader = { authorization: `Bearer ${await api.token(ads.agent, { readOnly: true })}` }
   expect((await post(api, LIST, reader)).statusCode).toBe(200)
   const large = { ...LIST, params: { _meta: { note: 'x'.repeat(20_000) } } }

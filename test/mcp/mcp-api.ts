@@ -74,7 +74,9 @@ export function useMcp(): McpApi {
 }
 
 export function transportTo(url: URL, token: string): StreamableHTTPClientTransport {
-  return new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: `Bearer ${token}` } } })
+  return new StreamableHTTPClientTransport(url, {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  })
 }
 
 export function clientOf(client: Client): McpClient {

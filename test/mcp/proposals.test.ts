@@ -11,7 +11,9 @@ it('leads from a dataset to promoted rows, and only people decide', async () => 
   expect(list.datasets.map(({ dataset }: { dataset: string }) => dataset)).toContain('ads')
   const { data: ads } = await agent.call('describe_dataset', { dataset: 'ads' })
   expect(ads.clients).toEqual([{ id: mcp.ads.client, name: 'Northwind' }])
-  expect(ads.fields.find(({ field }: { field: string }) => field === 'spend')).toMatchObject({ type: 'money' })
+  expect(ads.fields.find(({ field }: { field: string }) => field === 'spend')).toMatchObject({
+    type: 'money',
+  })
 
   // A line that cannot be read, found by its number and corrected.
   const rows = rowsOf('Story')
@@ -40,7 +42,11 @@ it('leads from a dataset to promoted rows, and only people decide', async () => 
     refusal: null,
   })
 
-  const plan = await agent.call('get_plan', { upload: proposed.data.upload, row_type: 'daily_metric', limit: 2 })
+  const plan = await agent.call('get_plan', {
+    upload: proposed.data.upload,
+    row_type: 'daily_metric',
+    limit: 2,
+  })
   expect(plan.data.rows).toHaveLength(2)
   expect(plan.data.rows[0]).toMatchObject({ action: 'insert', before: null })
   expect(plan.data.next).not.toBeNull()
@@ -91,7 +97,9 @@ it('leads from a dataset to promoted rows, and only people decide', async () => 
 it('finds a proposal again by its key, and refuses other rows under the same key', async () => {
   const agent = await mcp.connect(mcp.tokens.agent)
   const rows = rowsOf('Keys')
-  const calls = Array.from({ length: 4 }, () => agent.call('propose_rows', { ...target(), key: 'keys', rows }))
+  const calls = Array.from({ length: 4 }, () =>
+    agent.call('propose_rows', { ...target(), key: 'keys', rows }),
+  )
   const answers = await Promise.all(calls)
   expect(answers.map(({ isError }) => isError)).toEqual([false, false, false, false])
   expect(new Set(answers.map(({ data }) => data.upload)).size).toBe(1)
@@ -120,7 +128,7 @@ it('takes a CSV, and keeps every digit of a number', async () => {
   const rounded = await agent.call('propose_rows', {
     ...target(),
     key: 'rounded',
-    rows: [{ ...row, 'Campaign ID': 120253000000000123 }],
+    rows: [{ ...row, 'Campaign ID': Number('120253000000000123') }],
   })
   expect(rounded.structured.error.code).toBe('request_invalid')
   expect(rounded.data.message).toContain('send it as text')
@@ -153,7 +161,9 @@ it('says which right, gate or file is missing', async () => {
   })
   const stranger = await mcp.connect(mcp.tokens.stranger)
   const { data } = await agent.call('propose_rows', { ...target(), key: 'mine', rows: rowsOf('Mine') })
-  expect((await stranger.call('get_plan', { upload: data.upload })).structured.error.code).toBe('upload_not_found')
+  expect((await stranger.call('get_plan', { upload: data.upload })).structured.error.code).toBe(
+    'upload_not_found',
+  )
   const file = await agent.call('profile_file', { file: '/etc/passwd' })
   expect(file.data.hint).toContain('--files')
 

@@ -72,7 +72,9 @@ it('serves clients of both generations on a database of one’s own', async () =
     upload: proposed.data.upload,
     created: false,
   })
-  const plan = answerOf(await before.callTool({ name: 'get_plan', arguments: { upload: proposed.data.upload } }))
+  const plan = answerOf(
+    await before.callTool({ name: 'get_plan', arguments: { upload: proposed.data.upload } }),
+  )
   expect(plan.data.rows.length).toBeGreaterThan(3)
   const [upload] = await db.owner<{ uploaded_by: string }>('select uploaded_by from iu_core.ingest_upload')
   expect(upload!.uploaded_by).toBe(ads.agent.userId)
@@ -123,6 +125,8 @@ it('works on the embedded default without a server', async () => {
   const { stdout } = await runCli(['token', '--as', 'agent'], { STAGEDOOR_HOME: embedded })
   const agent = await connect({ STAGEDOOR_HOME: embedded, STAGEDOOR_TOKEN: stdout.trim() })
   expect((await agent.call('list_datasets')).data).toEqual({ datasets: [] })
-  expect((await agent.call('stage_record', { purpose: 'x', key: 'x', parts: [{ name: 'x', text: 'x' }] })).structured)
-    .toMatchObject({ error: { code: 'gate_closed' }, missing: { gate: 'iu_core.staging_writes_enabled' } })
+  expect(
+    (await agent.call('stage_record', { purpose: 'x', key: 'x', parts: [{ name: 'x', text: 'x' }] }))
+      .structured,
+  ).toMatchObject({ error: { code: 'gate_closed' }, missing: { gate: 'iu_core.staging_writes_enabled' } })
 })

@@ -97,7 +97,9 @@ beforeAll(async () => {
   }
   // Something real to undo and to overwrite.
   const promoted = await mcp.upload(week('Real'))
-  await mcp.call('POST', `/uploads/${promoted.upload_id}/submit`, 'operator', { digest: promoted.plan_digest })
+  await mcp.call('POST', `/uploads/${promoted.upload_id}/submit`, 'operator', {
+    digest: promoted.plan_digest,
+  })
   await mcp.call('POST', `/uploads/${promoted.upload_id}/approve`, 'reviewer', {
     digest: promoted.plan_digest,
     ticked: ['changes'],
@@ -147,7 +149,9 @@ it('changes nothing of production and decides nothing with every operation of th
     // They stay open.
     if (/\/(live|progress|stream)$/.test(path) && method === 'get') continue
     for (const given of Object.values(ids)) {
-      const url = path.replace(/^\/api\/v1/, '').replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name, given))
+      const url = path
+        .replace(/^\/api\/v1/, '')
+        .replace(/\{(\w+)\}/g, (_, name: string) => idFor(name, given))
       const reply = await mcp.api.app.inject({
         method: method.toUpperCase() as 'GET',
         url: path.startsWith('/api/v1') ? `/api/v1${url}${queryOf(operation)}` : path,
@@ -176,7 +180,13 @@ it('… and with every tool and method of MCP', async () => {
       calls++
       await agent.call(tool.name, argumentsOf(tool.inputSchema as Schema, given)).catch(() => undefined)
     }
-  for (const method of ['tools/approve', 'approve', 'gates/open', 'sampling/createMessage', 'resources/write']) {
+  for (const method of [
+    'tools/approve',
+    'approve',
+    'gates/open',
+    'sampling/createMessage',
+    'resources/write',
+  ]) {
     calls++
     const reply = await mcp.api.app.inject({
       method: 'POST',
@@ -248,7 +258,7 @@ interface Operation {
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[]
 }
 
-function valueOf(name: string, given: string): string {
+function idFor(name: string, given: string): string {
   const known: Record<string, string> = { dataset: 'ads', change: ids.change, workspace: mcp.ads.workspace }
   return encodeURIComponent(known[name] ?? given)
 }

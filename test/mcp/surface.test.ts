@@ -105,7 +105,9 @@ it('has resources by address, and prompts', async () => {
     key: 'resources',
     rows: rowsOf('Resources'),
   })
-  const templates = (await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate)
+  const templates = (await client.listResourceTemplates()).resourceTemplates.map(
+    ({ uriTemplate }) => uriTemplate,
+  )
   expect(templates.sort()).toEqual([
     'stagedoor://dataset/{dataset}',
     'stagedoor://error/{code}',
@@ -120,7 +122,11 @@ it('has resources by address, and prompts', async () => {
   expect(await read('stagedoor://dataset/ads')).toContain('"field":"spend"')
   expect(await read(`stagedoor://upload/${data.upload}/plan`)).toContain('Resources')
   expect(await read('stagedoor://error/plan_refused')).toContain('plan_refused')
-  for (const uri of ['stagedoor://error/none', 'stagedoor://dataset/none', 'stagedoor://unit/no/such/address'])
+  for (const uri of [
+    'stagedoor://error/none',
+    'stagedoor://dataset/none',
+    'stagedoor://unit/no/such/address',
+  ])
     await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 })
 
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
