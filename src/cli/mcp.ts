@@ -1,12 +1,9 @@
 /** `stagedoor mcp`: the MCP server over stdin and stdout, for an agent on this machine. Over the network `stagedoor start` serves it at /mcp. */
 import { StagedoorError } from '../kernel/errors.ts'
 import { createPool, inStatement } from '../kernel/postgres/connection.ts'
-import { argumentInvalid } from './arguments.ts'
+import { parseToolsets } from '../mcp/session.ts'
 import { command } from './command.ts'
 import { untilStopped, untilStoppedOrLost } from './process.ts'
-
-const TOOLSETS = ['data', 'knowledge', 'work'] as const
-type Toolset = (typeof TOOLSETS)[number]
 
 /** A call that reads a file needs two, the others one for a moment. */
 const SESSIONS = 4
@@ -100,11 +97,3 @@ Other clients: docs/guides/agents.md.`,
       },
       { announce: true },
     )
-
-function parseToolsets(list: string): readonly Toolset[] {
-  const named = list.split(',').map((one) => one.trim())
-  const unknown = named.find((one) => !TOOLSETS.includes(one as Toolset))
-  if (unknown !== undefined)
-    throw argumentInvalid(`--toolsets: there is no ${unknown}; there are ${TOOLSETS.join(', ')}`)
-  return named as Toolset[]
-}

@@ -9,7 +9,7 @@ import type { PipelineDeps } from '../ingest/pipeline.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Search } from '../search/library.ts'
 import { createMcpServer } from './server.ts'
-import { createSlots, type McpOptions, type McpSession, TOOLSETS, type Toolset } from './session.ts'
+import { createSlots, type McpOptions, type McpSession, parseToolsets } from './session.ts'
 
 export const MCP_PATH = '/mcp'
 const METADATA_PATH = '/.well-known/oauth-protected-resource'
@@ -71,6 +71,7 @@ export function mcpRoutes(deps: McpRoutesDeps): FastifyPluginAsync {
         await requireRightForLargeBody(request)
       },
       handler: async (request, reply) => {
+        refuseBatch(request)
         const session = sessionOf(request)
         const { subject } = session.principal
         const answer = await handler.fetch(webRequest(request, reply, session.consoleUrl), {
@@ -100,12 +101,10 @@ function readOnlyWhereAsked(request: FastifyRequest): void {
   request.principal = { ...request.principal!, readOnly: true }
 }
 
-export function parseToolsets(list: string): Toolset[] {
-  const named = list.split(',').map((one) => one.trim())
-  const unknown = named.find((one) => !TOOLSETS.includes(one as Toolset))
-  if (unknown === undefined) return named as Toolset[]
-  const reason = `toolsets must be of ${TOOLSETS.join(', ')}, and ${unknown || 'an empty one'} is not`
-  throw new StagedoorError('request_invalid', { reason })
+/** A batch would be one request for the rate limit and many calls. The specification has none any more. */
+function refuseBatch({ body }: FastifyRequest): void {
+  if (!Array.isArray(body)) return
+  throw new StagedoorError('request_invalid', { reason: 'send one message a request; there are no batches' })
 }
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']

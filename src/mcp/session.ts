@@ -15,6 +15,15 @@ import { errorOf, type Missing } from './answers.ts'
 export const TOOLSETS = ['data', 'knowledge', 'work'] as const
 export type Toolset = (typeof TOOLSETS)[number]
 
+/** Names, separated by commas. */
+export function parseToolsets(list: string): readonly Toolset[] {
+  const named = list.split(',').map((one) => one.trim())
+  const unknown = named.find((one) => !TOOLSETS.includes(one as Toolset))
+  if (unknown === undefined) return named as Toolset[]
+  const reason = `There is no toolset ${unknown || 'without a name'}; there are ${TOOLSETS.join(', ')}`
+  throw new StagedoorError('argument_invalid', { reason })
+}
+
 /** What a process shares between all callers. */
 export interface McpDeps {
   /** Logged in as the worker: reads files after the caller's right was checked. */

@@ -68,6 +68,7 @@ it('refuses what is too large or no JSON, before a tool sees it', async () => {
   )
   expect(big.statusCode).toBe(413)
   expect((await post(api, '{', token)).statusCode).toBe(400)
+  expect((await post(api, [LIST, { ...LIST, id: 2 }], token)).statusCode).toBe(400)
   expect(
     (await post(api, LIST, { ...token, 'content-type': 'text/plain' })).statusCode,
   ).toBeGreaterThanOrEqual(400)

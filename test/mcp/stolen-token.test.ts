@@ -266,7 +266,7 @@ function idFor(name: string, given: string): string {
 function queryOf({ parameters = [] }: Operation): string {
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required)
-    .map(({ name, schema }) => [name, String(sample(schema, name))])
+    .map(({ name, schema }): [string, string] => [name, String(sample(schema, name))])
   return query.length === 0 ? '' : `?${new URLSearchParams(query)}`
 }
 

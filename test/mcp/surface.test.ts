@@ -153,7 +153,7 @@ const OLDER_NODE = `data:text/javascript,${encodeURIComponent(`
   \`))
 `)}`
 
-it('passes what the conformance suite asks of any server', async () => {
+it('passes what the conformance suite asks of any server', { tags: 'long' }, async () => {
   // The suite sends no token, so a proxy adds it.
   const proxy = createServer((asked, answer) => {
     const { host: _, ...headers } = asked.headers
