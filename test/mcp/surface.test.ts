@@ -64,6 +64,24 @@ it('lists at most 15 tools, always in the same order, within 5,000 tokens', asyn
 
 it('gives a caller that can only read the tools that read, and the database refuses the rest', async () => {
   expect(await (await mcp.connect(mcp.tokens.reader)).tools()).toEqual(READING)
+  const agent = await mcp.connect(mcp.tokens.agent)
+  const { data } = await agent.call('propose_rows', {
+    dataset: 'ads',
+    platform: 'meta',
+    key: 'read-only',
+    rows: rowsOf('Read only'),
+  })
+  const reader = await mcp.connect(mcp.tokens.reader)
+  for (const [tool, args] of Object.entries({
+    get_plan: { upload: data.upload },
+    get_status: { id: data.upload, details: true },
+    lineage: { upload: data.upload },
+    describe_dataset: { dataset: 'ads' },
+    list_issues: {},
+  })) {
+    const { isError, text } = await reader.call(tool, args)
+    expect(isError, `${tool}: ${text}`).toBe(false)
+  }
   const asked = await mcp.connect(mcp.tokens.agent, { query: '?read_only=true&toolsets=data,knowledge' })
   expect(await asked.tools()).toEqual(READING.filter((name) => name !== 'list_issues'))
   await expect(asked.call('propose_rows', { dataset: 'ads', key: 'x', rows: rowsOf('X') })).rejects.toThrow()
