@@ -76,6 +76,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     start: async () => (await import('./start.ts')).startCommand(),
     status: async () => (await import('./status.ts')).statusCommand(),
     worker: async () => (await import('./worker.ts')).workerCommand(),
+    mcp: async () => (await import('./mcp.ts')).mcpCommand(),
     pool: async () => (await import('./pool.ts')).poolCommand(),
     process: async () => (await import('./process-list.ts')).processCommand(),
     migrate: async () => (await import('./database.ts')).migrateCommand(),

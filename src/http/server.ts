@@ -82,7 +82,13 @@ export interface ApiContext {
     Partial<
       Pick<
         Config,
-        'webhookHosts' | 'mailDomains' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours' | 'trustProxy'
+        | 'webhookHosts'
+        | 'mailDomains'
+        | 'publicUrl'
+        | 'sessionHours'
+        | 'sessionIdleHours'
+        | 'trustProxy'
+        | 'jwtIssuer'
       >
     >
   /** Logged in as stagedoor_api. */
@@ -123,7 +129,17 @@ export interface ApiContext {
   /** How long a body may trickle altogether; default two minutes. */
   readonly totalMs?: number
   readonly log?: FastifyBaseLogger
+  /** The adapter for agents: it stands beside this one, so whoever starts the server brings it. Default: none. */
+  readonly mcp?: AgentRoutes | undefined
 }
+
+/** Routes at /mcp, and what they need of this server. */
+export type AgentRoutes = (deps: {
+  readonly ingest: PipelineDeps
+  readonly search: Search
+  readonly publicUrl: string | undefined
+  readonly issuer: string | undefined
+}) => FastifyPluginAsync
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -204,8 +220,18 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   app.all('/api/*', { schema: { hide: true } }, (request, reply) =>
     sendProblem(notFound(request), request, reply),
   )
+  if (context.mcp) await app.register(agentRoutes(context, context.mcp))
   await serveConsole(app)
   return app
+}
+
+function agentRoutes({ config, ingest, search }: ApiContext, routes: AgentRoutes): FastifyPluginAsync {
+  return routes({
+    ingest,
+    search,
+    publicUrl: config.publicUrl,
+    issuer: config.jwtIssuer,
+  })
 }
 
 /** One plugin a noun. */

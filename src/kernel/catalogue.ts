@@ -714,6 +714,13 @@ export const CATALOGUE = {
     message: 'There is no {what}',
     hint: 'The API reference at /api/v1/docs lists all paths.',
   },
+  proposal_key_used: {
+    status: 409,
+    exit: 6,
+    retryable: false,
+    message: 'The key {key} stands for the rows of upload {upload}, and these are other rows',
+    hint: 'Correct that upload with repair_rows, or propose the new rows under another key.',
+  },
   request_invalid: {
     status: 400,
     exit: 2,

@@ -292,6 +292,13 @@ const SETTINGS = {
     fallback: undefined,
     parse: text,
   }),
+  token: setting<string | undefined>({
+    env: 'STAGEDOOR_TOKEN',
+    about: 'whose rights an agent has over `stagedoor mcp`: a token of `stagedoor token create`, or a JWT',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
   publicUrl: setting<string | undefined>({
     env: 'PUBLIC_URL',
     about:

@@ -15,6 +15,7 @@ import { readConfig } from '../../src/kernel/config.ts'
 import { inStatement } from '../../src/kernel/postgres/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/health.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
+import { mcpRoutes } from '../../src/mcp/http.ts'
 import type { BlobStore } from '../../src/runtime/stores/blob-store.ts'
 import { createDiskBlobStore } from '../../src/runtime/stores/disk-store.ts'
 import { openWakeups, type Wakeups } from '../../src/runtime/wakeups.ts'
@@ -123,6 +124,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       blobs: settings.blobs ?? createDiskBlobStore(folder),
       ingest: { pool: workers, home },
       search,
+      mcp: mcpRoutes,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
       ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
