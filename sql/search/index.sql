@@ -41,7 +41,8 @@ begin
     -- The empty string takes the body out of its compressed form once, not for every chunk.
     select a.source_id, u.workspace_id, a.unit_id, null::uuid as document_id, a.unit_version_id, a.content_hash, a.chunks,
            case v.language when 'und' then iu_core.fn_text_language(v.body) else v.language end as language, v.body || '' as body,
-           iu_core.fn_search_title(v.title, v.body) as title, coalesce(iu_core.fn_search_path(u.container_id), '') as path,
+           iu_core.fn_search_unit_title(v.unit_id, v.version_no, v.title, v.body) as title,
+           coalesce(iu_core.fn_search_path(u.container_id), '') as path,
            u.deleted_at is null and u.lifecycle_status <> 'retired' and a.chunks is not null as is_there,
            not exists (select from iu_core.search_chunk c join iu_core.unit_version n on n.unit_version_id = c.unit_version_id
                         where c.unit_id = a.unit_id and n.version_no > v.version_no) as is_newest
@@ -276,6 +277,18 @@ begin
                    and substr(v_start, length(p_title) + 1) !~ '^[ \t\r]*\n\s*\S' then '' else coalesce(left(p_title, 500), '') end;
 end $$;
 
+-- The title of a version of a unit as search counts it: none either if it was taken from the beginning of an earlier text. Internal.
+create or replace function iu_core.fn_search_unit_title(p_unit_id uuid, p_version_no integer, p_title text, p_body text) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when p_version_no > 1
+                   and exists (select from iu_core.unit_version n
+                                where n.unit_id = p_unit_id and n.version_no < p_version_no and n.title = p_title
+                                  and iu_core.fn_search_title(n.title, n.body) = '')
+              then '' else iu_core.fn_search_title(p_title, p_body) end
+$$;
+
 -- The titles of the units that contain a unit, the outermost first. Internal.
 create or replace function iu_core.fn_search_path(p_container_id uuid) returns text
 language sql stable
@@ -344,7 +357,8 @@ begin
     into v_chunks, v_texts
     from iu_core.search_chunk c
    cross join lateral (
-     select substring(v.body from c.from_char + 1 for c.to_char - c.from_char) as text, iu_core.fn_search_title(v.title, v.body) as title,
+     select substring(v.body from c.from_char + 1 for c.to_char - c.from_char) as text,
+            iu_core.fn_search_unit_title(v.unit_id, v.version_no, v.title, v.body) as title,
             coalesce(iu_core.fn_search_path(u.container_id), '') as path
        from iu_core.unit_version v join iu_core.information_unit u on u.unit_id = v.unit_id
       where v.unit_version_id = c.unit_version_id

@@ -94,10 +94,11 @@ as $$
 begin
   insert into iu_core.search_pending as p (unit_id, workspace_id, unit_version_id, language, words)
   select u.unit_id, u.workspace_id, v.unit_version_id, l.language,
-         iu_core.fn_search_chunk_words(v.body, l.language, iu_core.fn_search_title(v.title, v.body), iu_core.fn_search_path(u.container_id))
+         iu_core.fn_search_chunk_words(v.body, l.language, iu_core.fn_search_unit_title(u.unit_id, v.version_no, v.title, v.body),
+                                       iu_core.fn_search_path(u.container_id))
     from unnest(p_unit_ids) as g (unit_id)
    cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = g.unit_id offset 0) as u
-   cross join lateral (select n.unit_version_id, n.language, n.title, n.body from iu_core.unit_version n
+   cross join lateral (select n.unit_version_id, n.version_no, n.language, n.title, n.body from iu_core.unit_version n
                         where n.unit_version_id = u.current_version_id offset 0) as v
    cross join lateral (select case v.language when 'und' then iu_core.fn_text_language(v.body) else v.language end as language offset 0) as l
    where not exists (select from iu_core.search_chunk c

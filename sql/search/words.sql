@@ -123,7 +123,8 @@ as $$
 #variable_conflict use_column
 declare
   v_ascii boolean := octet_length(p_text) = length(p_text);
-  v_text text := left(p_text, case when v_ascii then 100000 else 10000 end);
+  v_text text := case when not v_ascii then left(p_text, 10000) when length(p_text) > 20000 then left(p_text, 10000) || ' ' || right(p_text, 10000)
+                      else p_text end;
   -- A question of thousands of words is found by the words themselves and in the language of most texts.
   v_analyzers text[] := array(
     select a.analyzer

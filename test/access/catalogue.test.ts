@@ -29,7 +29,7 @@ const SEARCH_WORKER = [
   ...['confirm_removed', 'confirm_written', 'delete', 'reject', 'store'].map(
     (name) => `fn_vector_points_${name}`,
   ),
-  ...['cost_add', 'generation_add', 'text_put'].map((name) => `fn_search_${name}`),
+  ...['cost_add', 'generation_add', 'reanalyse', 'text_put'].map((name) => `fn_search_${name}`),
 ].map((name) => `iu_core.${name}`)
 
 /** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter, that of a unit and those of what all workspaces share ask in turn. */

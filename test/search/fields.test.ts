@@ -69,6 +69,7 @@ describe('a title', () => {
   it('that changes is searched after its projection, and keeps text and vectors', async () => {
     const { unit_id } = await unitIn(db, life, 'Bring your own cup.', { p_title: 'Walrus rules' })
     const [before] = await project(db, [unit_id])
+    await db.owner('delete from iu_core.vector_outbox where unit_id = $1', [unit_id])
     await edit(life.operator, unit_id, 1, { p_title: 'Narwhal rules' })
     expect(await enqueued([unit_id])).toEqual([[unit_id, 'patch']])
     const [after] = await project(db, [unit_id])
@@ -167,6 +168,8 @@ describe('words of an older analysis', () => {
     await db.owner(
       `with word as (select c.chunk_no, p.lexeme_id from iu_core.search_chunk c join iu_core.search_posting p using (chunk_no) where c.unit_id = $1),
             gone as (delete from iu_core.search_posting p using word w where (p.lexeme_id, p.chunk_no) = (w.lexeme_id, w.chunk_no)),
+            shorter as (update iu_core.search_statistics s set words = s.words - c.length from iu_core.search_chunk c
+                         where c.unit_id = $1 and s.workspace_id = c.workspace_id),
             fewer as (update iu_core.search_lexeme l set chunks = l.chunks - 1 from word w where l.lexeme_id = w.lexeme_id)
        update iu_core.search_chunk set lexeme_ids = '{}', lexeme_counts = '{}', length = 0, words = '' where unit_id = $1`,
       [unit_id],

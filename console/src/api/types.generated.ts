@@ -4026,6 +4026,8 @@ export interface components {
         ChunkCounts: {
             units: number;
             documents: number;
+            /** @description those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile */
+            to_analyse: number;
         };
         ClaimJobsRequest: {
             /** @default 1 */
