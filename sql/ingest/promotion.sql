@@ -45,6 +45,9 @@ begin
       detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered again since')::text;
   end if;
   perform iu_core.fn_ingest_require_own_dataset(v_dataset, u.workspace_id, u.platform);
+  if iu_core.fn_proposal_is_statement(v_dataset.definition) then
+    perform iu_core.fn_proposal_require_open(v_dataset.dataset);
+  end if;
   perform iu_core.fn_ingest_require_tables(v_dataset);
   perform iu_core.fn_ingest_require_same_columns(u, v_plan, v_dataset.definition);
   perform iu_core.fn_ingest_require_same_lookups(u, v_dataset.definition);
