@@ -160,7 +160,7 @@ begin
 end $$;
 
 -- Plans the rows of `ingest_image` that are inserted or updated. A row is compared by its texts: 1.0 and 1.00 differ, and so do two JSON
--- documents of the same meaning. Internal.
+-- documents of the same meaning. The object of an update, which people see, has the key and what changes. Internal.
 create or replace function iu_core.fn_proposal_plan_rows(p_upload_id uuid, p_type record) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -189,7 +189,8 @@ begin
                    case when a.action = 'update' then to_jsonb(i.old_row) end as before,
                    case when a.action <> 'insert' then %5$s end as before_hash,
                    case when a.action <> 'unchanged' then x.new_texts end as inserted,
-                   case when a.action <> 'unchanged' then (select jsonb_object_agg(m.key, m.value) from jsonb_each(to_jsonb(i.new_row)) m where m.key = any (%6$L::text[])) end as after,
+                   case when a.action <> 'unchanged' then (select jsonb_object_agg(m.key, m.value) from jsonb_each(to_jsonb(i.new_row)) m
+                                                                  where m.key = any (case a.action when 'update' then c.changed || %10$L::text[] else %6$L::text[] end)) end as after,
                    case when a.action = 'update' then c.changed end as changed
               from pg_temp.ingest_image i,
                    lateral (select array[%7$s]::text[] as old_texts, array[%8$s]::text[] as new_texts) as x,
@@ -198,7 +199,7 @@ begin
              where i.action in ('insert', 'update')
             offset 0) r
   $sql$, p_upload_id, p_type.type_order, p_type.row_type, v_key, iu_core.fn_ingest_row_hash_sql(p_type.target, 'i.old_row'), v_columns,
-     v_old_text, v_new_text, v_changed);
+     v_old_text, v_new_text, v_changed, p_type.key_columns);
 end $$;
 
 -- Plans the rows of `ingest_image` that are deleted, with what foreign keys do to others then, as the deletes of a snapshot. Returns why they

@@ -1,10 +1,13 @@
 /** Pull requests for SQL: a statement becomes a plan, is promoted exactly as it was approved, and undone. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { listPlanRows } from '../../src/ingest/plan.ts'
+import { backEndActor } from '../../src/ingest/pipeline.ts'
+import { listPlanRows, listStaleRows, planUpload } from '../../src/ingest/plan.ts'
 import { rowLineage } from '../../src/ingest/promotion.ts'
+import { closeProposalTable, proposeAgain } from '../../src/ingest/proposals/proposals.ts'
 import { inTransaction, SERVICE_ROLE } from '../../src/kernel/postgres/transaction.ts'
 import { useDatabase } from '../support/database.ts'
 import { useProposals } from '../support/proposals.ts'
+import { MIGRATOR } from '../support/template.ts'
 
 const db = useDatabase()
 const proposals = useProposals(db)
@@ -55,5 +58,302 @@ describe('a statement', () => {
     expect(entry).toMatchObject({ statement, action: 'update', upload_id: upload.upload_id })
     await proposals.undo(upload)
     expect(await proposals.image('public.products')).toEqual(before)
+  })
+
+  it('inserts, updates and deletes by MERGE, or says what to write instead', async () => {
+    const before = await proposals.image('public.products')
+    const statement = `merge into products p using (values ('a', 1), ('z', 2)) as v (sku, price) on p.sku = v.sku
+      when matched then update set price = v.price when not matched then insert (sku, price) values (v.sku, v.price)`
+    if (db.server.version < 17) {
+      await expect(proposals.propose(statement)).rejects.toMatchObject({
+        code: 'proposal_refused',
+        hint: expect.stringContaining('ON CONFLICT'),
+      })
+      return
+    }
+    const upload = await proposals.propose(statement)
+    expect(upload.plan_totals).toEqual({ products: { insert: 1, update: 1 } })
+    await proposals.promote(upload)
+    expect(await proposals.sql(`select sku, price from products where sku in ('a', 'z') order by 1`)).toEqual([
+      { sku: 'a', price: '1.00' },
+      { sku: 'z', price: '2.00' },
+    ])
+    await proposals.undo(upload)
+    expect(await proposals.image('public.products')).toEqual(before)
+  })
+
+  it('is worth what its defaults gave when it was worked out: a number, the time', async () => {
+    const upload = await proposals.propose(`insert into products (sku) values ('new')`)
+    expect(upload.plan_notes).toEqual([
+      expect.objectContaining({ rule: 'proposal.default', message: expect.stringContaining('id, price, added') }),
+    ])
+    const [row] = await rowsOf(upload.upload_id)
+    await proposals.promote(upload)
+    const [written] = await proposals.sql<{ row: Record<string, unknown> }>(
+      `set timezone = 'UTC'; select to_jsonb(p) - 'doubled' as row from products p where sku = 'new'`,
+    ).then(() => proposals.sql<{ row: Record<string, unknown> }>(`select to_jsonb(p) - 'doubled' as row from products p where sku = 'new'`))
+    expect(row!.after).toMatchObject({ id: written!.row.id, sku: 'new', price: 1 })
+    expect(Date.parse(String(row!.after!.added))).toBe(Date.parse(String(written!.row.added)))
+    await proposals.undo(upload)
+  })
+
+  it('that changes nothing is refused, and rows that it sets to what they are stay out', async () => {
+    await expect(proposals.propose(`update products set price = 0 where sku = 'none'`)).rejects.toMatchObject({
+      code: 'proposal_refused',
+      message: expect.stringContaining('changes no row'),
+    })
+    const upload = await proposals.propose(`update products set price = case sku when 'a' then 11 else price end`)
+    expect(upload.plan_totals).toEqual({ products: { update: 1, unchanged: 2 } })
+  })
+
+  it('of the same key is one proposal; without a key the same statement is another one', async () => {
+    const statement = `update products set price = 12 where sku = 'a'`
+    const [first, second, third] = [
+      await proposals.propose(statement, { key: 'k1' }),
+      await proposals.propose(statement, { key: 'k1' }),
+      await proposals.propose(statement),
+    ]
+    expect(second.upload_id).toBe(first.upload_id)
+    expect(third.upload_id).not.toBe(first.upload_id)
+    await expect(proposals.propose(`delete from products`, { key: 'k1' })).rejects.toMatchObject({
+      code: 'argument_invalid',
+    })
+  })
+
+  it('cannot be planned again or take a file, and says how it is proposed again', async () => {
+    const upload = await proposals.propose(`update products set price = 13 where sku = 'a'`)
+    await expect(
+      inTransaction(db.pool('stagedoor_worker'), (client) => planUpload(client, upload.upload_id), SERVICE_ROLE),
+    ).rejects.toMatchObject({ code: 'upload_fixed', hint: expect.stringContaining('propose --again') })
+    await expect(
+      inTransaction(
+        db.pool('stagedoor_worker'),
+        (client) =>
+          client.query(`select iu_core.fn_ingest_begin($1, $2, 'sql', 'file.csv', repeat('0', 64), 10)`, [
+            proposals.workspace,
+            upload.dataset,
+          ]),
+        SERVICE_ROLE,
+      ),
+    ).rejects.toMatchObject({ code: 'proposal_refused', message: expect.stringContaining('takes statements') })
+  })
+})
+
+describe('an error of the statement', () => {
+  it.each([
+    ['update products set price = price * ', 'proposal_fails', /at its end/],
+    ['update products\nset prize = 1', 'proposal_fails', /column "prize" .* \(line 2, character 5\)/],
+    ['update products set price = null', 'proposal_fails', /not-null constraint/],
+    [`insert into products (sku) values ('a')`, 'proposal_fails', /unique constraint/],
+    ['update products set price = price / 0', 'proposal_fails', /division by zero/],
+    ['update products set doubled = 1', 'proposal_fails', /can only be updated to DEFAULT/],
+  ])('%s', async (statement, code, message) => {
+    await expect(proposals.propose(statement)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('a table', () => {
+  it('has a composite key, names that need quotes and names of our own aliases', async () => {
+    await proposals.sql(`create table public."Odd ""Table" (
+      "#row" integer, "t" text, "old" text, "new" text, "n" integer, "i" integer default 0, "old_row" text, "before" text, "$client" text, "c1" integer,
+      primary key ("t", "#row"));
+      insert into public."Odd ""Table" select n, 't', 'old', 'new', n, n, 'o', 'b', 'c', n from generate_series(1, 3) n`)
+    const table = 'public."Odd ""Table"'
+    await proposals.open(table)
+    const before = await proposals.image(table)
+    const upload = await proposals.propose(
+      `update "Odd ""Table" as "old" set "new" = "old"."old" || 'x', "$client" = null, c1 = "i" + "n" where "#row" < 3`,
+    )
+    expect(upload.plan_totals).toEqual({ odd_table: { update: 2 } })
+    await proposals.promote(upload)
+    expect(await proposals.sql(`select "new", "$client", c1 from ${table} order by "#row"`)).toEqual([
+      { new: 'oldx', $client: null, c1: 2 },
+      { new: 'oldx', $client: null, c1: 4 },
+      { new: 'new', $client: 'c', c1: 3 },
+    ])
+    await proposals.undo(upload)
+    expect(await proposals.image(table)).toEqual(before)
+  })
+
+  it('refers to itself, and its rows are inserted and deleted together', async () => {
+    await proposals.sql(`create table public.nodes (id integer primary key, parent integer references public.nodes (id), name text);
+      insert into nodes values (1, null, 'root'), (2, 1, 'leaf')`)
+    await proposals.open('public.nodes')
+    const before = await proposals.image('public.nodes')
+    const inserted = await proposals.propose(`insert into nodes values (11, 10, 'child'), (10, 1, 'parent'), (12, 11, 'grandchild')`)
+    await proposals.promote(inserted)
+    expect((await proposals.image('public.nodes')).length).toBe(5)
+    await proposals.undo(inserted)
+    expect(await proposals.image('public.nodes')).toEqual(before)
+    const deleted = await proposals.propose('delete from nodes')
+    await proposals.promote(deleted)
+    expect(await proposals.image('public.nodes')).toEqual([])
+    await proposals.undo(deleted)
+    expect(await proposals.image('public.nodes')).toEqual(before)
+  })
+
+  it('is partitioned, and a row moves to another partition', async () => {
+    await proposals.sql(`create table public.parts (id integer, day date, n integer, primary key (id, day)) partition by range (day);
+      create table public.parts_1 partition of public.parts for values from ('2026-01-01') to ('2026-07-01');
+      create table public.parts_2 partition of public.parts for values from ('2026-07-01') to ('2027-01-01');
+      insert into parts values (1, '2026-02-01', 1), (2, '2026-08-01', 2)`)
+    await expect(proposals.open('public.parts_1')).rejects.toMatchObject({ code: 'proposal_table_unfit' })
+    await proposals.open('public.parts')
+    const before = await proposals.image('public.parts')
+    const upload = await proposals.propose(`update parts set n = n + 1`)
+    await proposals.promote(upload)
+    expect(await proposals.sql('select n from parts order by id')).toEqual([{ n: 2 }, { n: 3 }])
+    await proposals.undo(upload)
+    expect(await proposals.image('public.parts')).toEqual(before)
+  })
+
+  it('shows what foreign keys do with the deleted rows, and brings all of it back', async () => {
+    await proposals.sql(`create table public.orders (id integer primary key, note text);
+      create table public.order_lines (id integer primary key, order_id integer references public.orders on delete cascade, n integer);
+      create table public.invoices (id integer primary key, order_id integer references public.orders on delete set null);
+      create table public.holds (id integer primary key, order_id integer references public.orders);
+      grant select, insert, update, delete on public.order_lines, public.invoices, public.holds to workflow_admin;
+      insert into orders values (1, 'a'), (2, 'b'), (3, 'c');
+      insert into order_lines values (1, 1, 5), (2, 1, 6), (3, 2, 7);
+      insert into invoices values (1, 1); insert into holds values (1, 3)`)
+    await proposals.open('public.orders')
+    const images = async () => [
+      await proposals.image('public.orders'),
+      await proposals.image('public.order_lines'),
+      await proposals.image('public.invoices'),
+    ]
+    const before = await images()
+    await expect(proposals.propose('delete from orders where id = 3')).rejects.toMatchObject({ code: 'proposal_fails' })
+    const upload = await proposals.propose('delete from orders where id in (1, 2)')
+    expect(upload.plan_totals).toEqual({ orders: { delete: 2 } })
+    expect(upload.plan_notes.map(({ message }) => message)).toEqual([
+      '1 row of public.invoices loses its reference with the deleted rows (on delete set null).',
+      '3 rows of public.order_lines are deleted with the deleted rows (on delete cascade).',
+    ])
+    await proposals.promote(upload)
+    expect(await images()).toEqual([['(3,c)'], [], ['(1,)']])
+    await proposals.undo(upload)
+    expect(await images()).toEqual(before)
+    // The key of orders may be set by nobody; what other tables follow on update may not either.
+    await proposals.sql(`create table public.codes (id integer primary key, code text unique);
+      create table public.uses (code text references public.codes (code) on update cascade); insert into codes values (1, 'x')`)
+    await proposals.open('public.codes')
+    await expect(proposals.propose(`update codes set code = 'y'`)).rejects.toMatchObject({
+      code: 'proposal_refused',
+      message: expect.stringContaining('on update'),
+    })
+  })
+
+  it('with triggers is opened only by somebody who knows them, and the plan names them', async () => {
+    await proposals.sql(`create table public.watched (id integer primary key, n integer, log text);
+      create function public.stamp() returns trigger language plpgsql as $$ begin new.log := 'stamped ' || new.n; return new; end $$;
+      create trigger stamps before insert or update on public.watched for each row execute function public.stamp();
+      insert into watched values (1, 1, null)`)
+    await expect(proposals.open('public.watched')).rejects.toMatchObject({
+      code: 'proposal_table_unfit',
+      message: expect.stringContaining('stamps'),
+      hint: expect.stringContaining('--allow-triggers'),
+    })
+    await proposals.open('public.watched', { allowTriggers: true })
+    const before = await proposals.image('public.watched')
+    const upload = await proposals.propose('update watched set n = 5')
+    expect(upload.plan_notes).toEqual([expect.objectContaining({ rule: 'proposal.trigger' })])
+    expect((await rowsOf(upload.upload_id))[0]).toMatchObject({ changed: ['n', 'log'], after: { log: 'stamped 5' } })
+    await proposals.promote(upload)
+    expect(await proposals.image('public.watched')).toEqual(['(1,5,"stamped 5")'])
+    await proposals.undo(upload)
+    // The trigger runs with the undo as well, as for files.
+    expect(before).toEqual(['(1,1,"stamped 1")'])
+    expect(await proposals.image('public.watched')).toEqual(before)
+    // One that was added after the opening is not run.
+    await proposals.sql(`create table public.plain (id integer primary key, n integer); insert into plain values (1, 1)`)
+    await proposals.open('public.plain')
+    await proposals.sql(`create function public.later() returns trigger language plpgsql as $$ begin raise exception 'it ran'; end $$;
+      create trigger later before update on public.plain for each row execute function public.later()`)
+    await expect(proposals.propose('update plain set n = 2')).rejects.toMatchObject({
+      code: 'proposal_refused',
+      message: expect.stringContaining('later'),
+    })
+  })
+
+  it.each([
+    ['a view', 'create view public.unfit_view as select 1 as n', 'unfit_view', /it is a view/],
+    ['without a key', 'create table public.unfit_key (n integer)', 'unfit_key', /no unique key/],
+    ['with a key that may be NULL', 'create table public.unfit_null (n integer unique)', 'unfit_null', /no unique key/],
+    ['that is inherited', 'create table public.unfit_parent (n integer primary key); create table public.unfit_child () inherits (public.unfit_parent)', 'unfit_parent', /inherit/],
+    ['with a rule', 'create table public.unfit_rule (n integer primary key); create rule r as on insert to public.unfit_rule do also nothing', 'unfit_rule', /rules/],
+    ['that is not there', 'select 1', 'unfit_none', /no table/],
+    ['of Stagedoor', 'select 1', 'staging_rows', /belongs to Stagedoor/],
+  ])('%s cannot be opened', async (_, ddl, table, message) => {
+    await proposals.sql(ddl)
+    await expect(proposals.open(`public.${table}`)).rejects.toMatchObject({
+      code: 'proposal_table_unfit',
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(/./),
+    })
+  })
+
+  it('that is closed takes no statement, and no plan of an earlier one', async () => {
+    await proposals.sql('create table public.shut (id integer primary key, n integer); insert into shut values (1, 1)')
+    await proposals.open('public.shut')
+    const upload = await proposals.propose('update shut set n = 2')
+    await inTransaction(db.pool(MIGRATOR), (client) => closeProposalTable(client, 'public.shut', proposals.workspace))
+    await expect(proposals.propose('update shut set n = 3')).rejects.toMatchObject({ code: 'proposal_table_closed' })
+    await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'proposal_table_closed' })
+    expect(await proposals.image('public.shut')).toEqual(['(1,1)'])
+    const audit = await db.owner(
+      `select old_row ->> 'closed_at' is null as was_open, new_row ->> 'closed_at' is not null as is_closed
+         from iu_core.ingest_proposal_table_audit where dataset = 'sql_public_shut' order by audit_id desc limit 1`,
+    )
+    expect(audit).toEqual([{ was_open: true, is_closed: true }])
+  })
+})
+
+describe('between proposal and promotion', () => {
+  beforeAll(async () => {
+    await proposals.sql('create table public.stock (id integer primary key, n integer, note text); insert into stock select n, n from generate_series(1, 4) n')
+    await proposals.open('public.stock')
+  })
+
+  it('a row that somebody changed makes the plan stale: nothing is written, and the conflict is shown', async () => {
+    const upload = await proposals.propose('update stock set n = n + 100')
+    const deletes = await proposals.propose('delete from stock where id = 4')
+    const inserts = await proposals.propose('insert into stock values (9, 9)')
+    await proposals.sql(`update stock set n = 55 where id = 2; update stock set note = 'x' where id = 4; insert into stock values (9, 8)`)
+    const before = await proposals.image('public.stock')
+    for (const one of [upload, deletes, inserts])
+      await expect(proposals.promote(one)).rejects.toMatchObject({ code: 'plan_stale' })
+    expect(await proposals.image('public.stock')).toEqual(before)
+    const stale = async (id: string) =>
+      inTransaction(db.pool('stagedoor_worker'), (client) => listStaleRows(client, id), SERVICE_ROLE)
+    expect((await stale(upload.upload_id)).items).toMatchObject([
+      { key: { id: 2 }, conflict: 'same_cell', before: { n: 2 }, planned: { n: 102 }, now: { n: 55 } },
+      { key: { id: 4 }, conflict: 'other_cells' },
+    ])
+    expect((await stale(deletes.upload_id)).items).toMatchObject([{ key: { id: 4 }, conflict: 'to_delete' }])
+    expect((await stale(inserts.upload_id)).items).toMatchObject([{ key: { id: 9 }, conflict: 'created' }])
+    const pool = db.pool('stagedoor_worker')
+    const again = await proposeAgain({ pool, home: '', proposalPool: proposals.proposalPool }, upload.upload_id, {
+      actor: backEndActor(pool, proposals.operator.userId),
+    })
+    expect(again.upload.upload_id).not.toBe(upload.upload_id)
+    await proposals.promote(again.upload)
+    expect(await proposals.sql('select n from stock order by id')).toEqual([101, 155, 103, 104, 108].map((n) => ({ n })))
+    await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'upload_state' })
+  })
+
+  it('of two promotions of the same rows one wins, and the other is stale', async () => {
+    const [first, second] = [
+      await proposals.propose('update stock set n = 1000'),
+      await proposals.propose('update stock set n = 2000'),
+    ]
+    const results = await Promise.allSettled([proposals.promote(first), proposals.promote(second)])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'plan_stale' } })
+    const won = results[0]!.status === 'fulfilled' ? 1000 : 2000
+    expect(await proposals.sql('select distinct n from stock')).toEqual([{ n: won }])
   })
 })

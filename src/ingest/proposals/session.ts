@@ -184,7 +184,7 @@ async function rowsByKey(
   const slots = columns.map((_, at) => `k${at}`)
   const on = columns.map(({ name, type }, at) => `t.${quoteName(name)} = k.k${at}::${type}`)
   const answer = await client.query({
-    text: `select t.* from pg_catalog.unnest(${slots.map((_, at) => `$${at + 1}::pg_catalog.text[]`).join(', ')}) as k (${slots.join(', ')})
+    text: `select t.* from unnest(${slots.map((_, at) => `$${at + 1}::pg_catalog.text[]`).join(', ')}) as k (${slots.join(', ')})
              join ${target} t on ${on.join(' and ')}`,
     values: places.map((place) => rows.map((values) => values[place])),
     rowMode: 'array',

@@ -77,6 +77,11 @@ export async function analyseStatement(
   await refuseTables(client, used, target, tables)
   await refuseCalls(client, nodes)
   const table = tables.find(({ relid }) => relid === target)!
+  if (table.triggers.length > 0 && !table.triggersAllowed)
+    throw refused(
+      `triggers of ${table.target} would run (${table.triggers.join(', ')}), and nobody has allowed that`,
+      `An administrator looks at what they do and opens the table with --allow-triggers.`,
+    )
   const writes = writesOf(query, operation)
   for (const write of writes) refuseWrite(table, write)
   return { operation, table, defaults: defaultsOf(table, writes) }
