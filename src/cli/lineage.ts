@@ -60,11 +60,12 @@ function printEntry(
 ): void {
   const { action, line, file_name, undone_at, undo_outcome, approvers } = entry
   const file = printableLine(file_name)
-  const what = entry.statement !== null
-    ? `${{ insert: 'Written', update: 'Changed', delete: 'Deleted' }[action]} by a statement`
-    : action === 'delete'
-      ? `Deleted: ${file} lacks it`
-      : `${action === 'insert' ? 'Written' : 'Changed'} by line ${line} of ${file}`
+  const what =
+    entry.statement !== null
+      ? `${{ insert: 'Written', update: 'Changed', delete: 'Deleted' }[action]} by a statement`
+      : action === 'delete'
+        ? `Deleted: ${file} lacks it`
+        : `${action === 'insert' ? 'Written' : 'Changed'} by line ${line} of ${file}`
   const undone = undone_at
     ? pc.yellow(`  undone ${formatAge(undone_at)} ago (${undo_outcome ?? 'kept'})`)
     : ''

@@ -84,7 +84,9 @@ async function printProposal(session: Session<Session['options']>, result: Inges
   const { output, options, transaction } = session
   const id = result.upload.upload_id
   const view = await loadUploadView(session, id)
-  const rows = await transaction((client) => listPlanRows(client, id, { limit: MAX_SHOWN_ROWS }), { upload: id })
+  const rows = await transaction((client) => listPlanRows(client, id, { limit: MAX_SHOWN_ROWS }), {
+    upload: id,
+  })
   const steps = uploadNextSteps(view, options)
   const next = steps.map(([what, command]) => ({ what, command }))
   output.result(
@@ -137,7 +139,11 @@ const COLUMNS: Column<ProposalTable>[] = [
   { title: 'columns', value: ({ columns }) => columns?.join(', ') ?? 'all', shrinkTo: 10 },
   { title: 'key', value: ({ key }) => key.join(', ') },
   { title: 'rows', value: ({ max_rows }) => `up to ${max_rows}` },
-  { title: 'opened', value: ({ opened_by, opened_at }) => `${formatAge(opened_at)} ago by ${opened_by}`, shrinkTo: 10 },
+  {
+    title: 'opened',
+    value: ({ opened_by, opened_at }) => `${formatAge(opened_at)} ago by ${opened_by}`,
+    shrinkTo: 10,
+  },
 ]
 
 function stateOf({ closed_at, not_ready }: ProposalTable): string {
@@ -264,7 +270,9 @@ async function bringRights(session: Session, target: string): Promise<string[]> 
 
 function printMissing(output: Output, statements: readonly string[]): void {
   if (statements.length === 0) return
-  output.caution('The owner of the table runs this, so that the login stagedoor_proposer has exactly these rights:')
+  output.caution(
+    'The owner of the table runs this, so that the login stagedoor_proposer has exactly these rights:',
+  )
   for (const statement of statements) output.line(`    ${statement}`)
 }
 

@@ -34,7 +34,10 @@ export function proposalRoutes(ingest: PipelineDeps) {
         workspace_id: Workspace,
         statement: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_STATEMENT_LENGTH })),
         again: Type.Optional(
-          Type.Unsafe<string>({ ...Uuid, description: 'instead of a statement: that of this upload once more' }),
+          Type.Unsafe<string>({
+            ...Uuid,
+            description: 'instead of a statement: that of this upload once more',
+          }),
         ),
         title: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
         key: Type.Optional(
@@ -53,7 +56,10 @@ export function proposalRoutes(ingest: PipelineDeps) {
       raw: true,
       handle: async (request) => {
         const { workspace_id, statement, again, title, key, dry_run: dryRun, submit } = request.body
-        if ((statement === undefined) === (again === undefined) || (again !== undefined && key !== undefined)) {
+        if (
+          (statement === undefined) === (again === undefined) ||
+          (again !== undefined && key !== undefined)
+        ) {
           const reason = 'name a statement, with a key or without, or again'
           throw new StagedoorError('request_invalid', { reason })
         }

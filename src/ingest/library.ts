@@ -174,7 +174,9 @@ interface Proposals {
   /** The statement of a proposal once more, as a new one; the earlier one is discarded where it was not promoted. */
   again(
     upload: string,
-    options?: Omit<ProposalOptions, 'actor' | 'workspaceId' | 'key'> & { readonly proposedBy?: string | undefined },
+    options?: Omit<ProposalOptions, 'actor' | 'workspaceId' | 'key'> & {
+      readonly proposedBy?: string | undefined
+    },
   ): Promise<IngestResult>
   /** Of one workspace or of all, those that were closed with them. */
   tables(workspaceId?: string): Promise<ProposalTable[]>

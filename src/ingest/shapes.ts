@@ -142,7 +142,9 @@ export const ProposalTable = shape('ProposalTable', {
   operations: Type.Array(Type.Enum([...PROPOSAL_OPERATIONS])),
   columns: nullable(Type.Array(Text, { description: 'that a statement may set; null: all but the key' })),
   key: Type.Array(Text),
-  triggers: Type.Array(Text, { description: 'that run while a statement is worked out, and again with the promotion' }),
+  triggers: Type.Array(Text, {
+    description: 'that run while a statement is worked out, and again with the promotion',
+  }),
   triggers_allowed: Type.Boolean(),
   max_rows: Type.Integer({ description: 'of one proposal' }),
   row_security: Type.Boolean(),

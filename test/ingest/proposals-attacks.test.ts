@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asStagedoorError, type ErrorCode } from '../../src/kernel/errors.ts'
-import { sqlstateOf } from '../support/sqlstate.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { useProposals } from '../support/proposals.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
 
 const db = useDatabase()
 const proposals = useProposals(db)
@@ -46,7 +46,7 @@ async function state() {
            (select string_agg(s::text, ';') from shorts s) as shorts, (select count(*)::int from marks) as marks,
            (select count(*)::int from iu_core.ingest_upload) as uploads, (select count(*)::int from iu_core.ingest_plan) as plans,
            (select count(*)::int from iu_core.change_review) as decisions, (select count(*)::int from iu_core.ingest_promotion) as promotions,
-           (select count(*)::int from pg_largeobject_metadata) as large_objects, (select count(*)::int from pg_locks where locktype = 'advisory') as advisory,
+           (select count(*)::int from pg_largeobject_metadata) as large_objects, (select count(*)::int from pg_locks l where locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())) as advisory,
            (select count(*)::int from pg_class where relpersistence = 't') as temporary, (select count(*)::int from pg_proc where proname = 'stagedoor_proposal') as functions,
            (select count(*)::int from pg_prepared_xacts) as prepared, (select max(oid)::text from pg_class where relnamespace = 'public'::regnamespace) as newest`)
   return row
@@ -54,17 +54,37 @@ async function state() {
 
 const ATTACKS: readonly [name: string, statement: string, code?: ErrorCode][] = [
   ['several statements', 'update goods set price = 0; delete from goods', 'proposal_refused'],
-  ['several statements, the second in a comment that ends', 'update goods set price = 0 /* */; drop table goods', 'proposal_fails'],
-  ['an end of the body that analyses it', 'update goods set price = 0; end; drop table goods; select 1', 'proposal_fails'],
+  [
+    'several statements, the second in a comment that ends',
+    'update goods set price = 0 /* */; drop table goods',
+    'proposal_fails',
+  ],
+  [
+    'an end of the body that analyses it',
+    'update goods set price = 0; end; drop table goods; select 1',
+    'proposal_fails',
+  ],
   ['an end of the body, with a comment', 'update goods set price = 0; end --', 'proposal_fails'],
   ['COMMIT', 'commit', 'proposal_fails'],
-  ['an end of the WITH around it', 'update goods set price = 0 returning *), x as (delete from goods', 'proposal_fails'],
+  [
+    'an end of the WITH around it',
+    'update goods set price = 0 returning *), x as (delete from goods',
+    'proposal_fails',
+  ],
   ['a comment that is not closed', 'update goods set price = 0 /*', 'proposal_fails'],
   ['a quote that is not closed', `update goods set name = 'x`, 'proposal_fails'],
   ['a dollar quote that is not closed', 'update goods set name = $x$ ; ', 'proposal_fails'],
   ['a backslash before a quote', `update goods set name = 'x\\'; delete from goods --'`, 'proposal_refused'],
-  ['a WITH that writes', 'with gone as (delete from goods returning *) update goods set price = 0', 'proposal_refused'],
-  ['a WITH that inserts elsewhere', `with x as (insert into marks values ('x') returning 1) update goods set price = 0`, 'proposal_refused'],
+  [
+    'a WITH that writes',
+    'with gone as (delete from goods returning *) update goods set price = 0',
+    'proposal_refused',
+  ],
+  [
+    'a WITH that inserts elsewhere',
+    `with x as (insert into marks values ('x') returning 1) update goods set price = 0`,
+    'proposal_refused',
+  ],
   ['a SELECT', 'select * from goods', 'proposal_refused'],
   ['SELECT INTO', 'select * into public.stolen from goods', 'proposal_fails'],
   ['SET ROLE', 'set role workflow_admin', 'proposal_fails'],
@@ -90,9 +110,17 @@ const ATTACKS: readonly [name: string, statement: string, code?: ErrorCode][] = 
   ['a SECURITY DEFINER function', `update goods set name = public.leak('x')`, 'proposal_refused'],
   ['one without its schema', `update goods set name = leak('x')`, 'proposal_refused'],
   ['one in a condition', `delete from goods where public.leak('x') = 'hidden'`, 'proposal_refused'],
-  ['one that says it is immutable, which the planner would call', 'update goods set price = 0 where quiet(1)', 'proposal_refused'],
+  [
+    'one that says it is immutable, which the planner would call',
+    'update goods set price = 0 where quiet(1)',
+    'proposal_refused',
+  ],
   ['a function that shadows one of PostgreSQL', 'update shorts set name = upper(name)', 'proposal_refused'],
-  ['an operator that shadows one of PostgreSQL', `update goods set price = price + 'x'::text`, 'proposal_refused'],
+  [
+    'an operator that shadows one of PostgreSQL',
+    `update goods set price = price + 'x'::text`,
+    'proposal_refused',
+  ],
   ['dblink', `update goods set name = dblink('dbname=x', 'select 1')`, 'proposal_fails'],
   ['a large object', 'update goods set price = lo_create(0)::integer', 'proposal_refused'],
   ['a file of the server', `update goods set name = lo_import('/etc/passwd')::text`, 'proposal_refused'],
@@ -102,33 +130,85 @@ const ATTACKS: readonly [name: string, statement: string, code?: ErrorCode][] = 
   ['pg_sleep', 'update goods set name = pg_sleep(100)::text', 'proposal_refused'],
   ['pg_sleep in a table', 'update goods set price = 0 from pg_sleep(100)', 'proposal_refused'],
   ['set_config', `update goods set name = set_config('role', 'workflow_admin', false)`, 'proposal_refused'],
-  ['set_config by its number', `update goods set name = pg_catalog . "set_config"('stagedoor.workspace_id', '', true)`, 'proposal_refused'],
+  [
+    'set_config by its number',
+    `update goods set name = pg_catalog . "set_config"('stagedoor.workspace_id', '', true)`,
+    'proposal_refused',
+  ],
   ['pg_notify', `update goods set name = pg_notify('channel', 'x')::text`, 'proposal_refused'],
   ['nextval', `update goods set price = nextval('iu_core.event_outbox_id_seq')`, undefined],
-  ['SQL in a text', `update goods set name = query_to_xml('delete from goods', true, true, '')::text`, 'proposal_refused'],
-  ['SQL in a text, as a table', `update goods set name = table_to_xml('public.secrets', true, true, '')::text`, 'proposal_refused'],
+  [
+    'SQL in a text',
+    `update goods set name = query_to_xml('delete from goods', true, true, '')::text`,
+    'proposal_refused',
+  ],
+  [
+    'SQL in a text, as a table',
+    `update goods set name = table_to_xml('public.secrets', true, true, '')::text`,
+    'proposal_refused',
+  ],
   ['current_setting', `update goods set name = current_setting('request.jwt.claims')`, 'proposal_refused'],
   ['who is logged in', 'update goods set name = current_user', 'proposal_refused'],
   ['stopping others', 'update goods set price = 0 where pg_terminate_backend(1)', 'proposal_refused'],
-  ['an aggregate of somebody', `update goods set price = (select count(*) from secrets)`, 'proposal_table_closed'],
-  ['another table in a condition', 'update goods set price = 0 where exists (select from secrets)', 'proposal_table_closed'],
-  ['another table that everybody may read', 'update goods set name = (select max(mark) from marks)', 'proposal_table_closed'],
+  [
+    'an aggregate of somebody',
+    `update goods set price = (select count(*) from secrets)`,
+    'proposal_table_closed',
+  ],
+  [
+    'another table in a condition',
+    'update goods set price = 0 where exists (select from secrets)',
+    'proposal_table_closed',
+  ],
+  [
+    'another table that everybody may read',
+    'update goods set name = (select max(mark) from marks)',
+    'proposal_table_closed',
+  ],
   ['another table as the target', 'update secrets set secret = null', 'proposal_table_closed'],
   ['a table that everybody may write', `insert into marks values ('x')`, 'proposal_table_closed'],
   ['a view, although the login has rights on it', 'update goods_view set price = 0', 'proposal_table_closed'],
-  ['the catalogue', 'update goods set name = (select string_agg(rolname, $$,$$) from pg_roles)', 'proposal_table_closed'],
+  [
+    'the catalogue',
+    'update goods set name = (select string_agg(rolname, $$,$$) from pg_roles)',
+    'proposal_table_closed',
+  ],
   ['our own tables', `update iu_core.ingest_dataset set approval_required = false`, 'proposal_refused'],
   ['staged rows', 'delete from public.staging_rows', 'proposal_table_closed'],
-  ['FOR UPDATE', 'update goods set price = 0 where id in (select id from goods for update)', 'proposal_refused'],
-  ['TABLESAMPLE', 'update goods set price = 0 where id in (select id from goods tablesample bernoulli (1))', 'proposal_refused'],
+  [
+    'FOR UPDATE',
+    'update goods set price = 0 where id in (select id from goods for update)',
+    'proposal_refused',
+  ],
+  [
+    'TABLESAMPLE',
+    'update goods set price = 0 where id in (select id from goods tablesample bernoulli (1))',
+    'proposal_refused',
+  ],
   ['a cursor', 'update goods set price = 0 where current of c', 'proposal_refused'],
   ['a parameter', 'update goods set price = $1', 'proposal_fails'],
   ['the key', 'update goods set id = id + 100', 'proposal_refused'],
   ['too many rows', `insert into goods (id) select generate_series(1000, 1000000)`, 'proposal_too_large'],
-  ['no end', `insert into goods (id) with recursive r (n) as (select 1000 union all select n + 1 from r) select n from r`, 'proposal_too_large'],
-  ['names that look like a part of the tree', `update goods as "} :funcid {QUERY (" set name = leak('x')`, 'proposal_refused'],
-  ['a column name that does', `update goods set name = (select ":relid 1 \\ }" from (select leak('x') as ":relid 1 \\ }") as ":commandType")`, 'proposal_refused'],
-  ['a cast with a function of somebody', `update goods set name = row('x')::public.holder::text`, 'proposal_refused'],
+  [
+    'no end',
+    `insert into goods (id) with recursive r (n) as (select 1000 union all select n + 1 from r) select n from r`,
+    'proposal_too_large',
+  ],
+  [
+    'names that look like a part of the tree',
+    `update goods as "} :funcid {QUERY (" set name = leak('x')`,
+    'proposal_refused',
+  ],
+  [
+    'a column name that does',
+    `update goods set name = (select ":relid 1 \\ }" from (select leak('x') as ":relid 1 \\ }") as ":commandType")`,
+    'proposal_refused',
+  ],
+  [
+    'a cast with a function of somebody',
+    `update goods set name = row('x')::public.holder::text`,
+    'proposal_refused',
+  ],
   ['nothing', ' ;; ', 'argument_invalid'],
   ['a NUL', 'update goods set price = 0 \0', 'argument_invalid'],
   ['too much text', `update goods set name = '${'x'.repeat(20_000)}'`, 'argument_invalid'],
@@ -160,7 +240,9 @@ describe('refused, with nothing changed', () => {
     })
     expect(performance.now() - started).toBeLessThan(10_000)
     await other.query('rollback; begin; lock table goods in access exclusive mode')
-    await expect(proposals.propose('update goods set price = 0')).rejects.toMatchObject({ code: 'proposal_blocked' })
+    await expect(proposals.propose('update goods set price = 0')).rejects.toMatchObject({
+      code: 'proposal_blocked',
+    })
     await other.query('rollback')
     expect(await state()).toEqual(before)
     await other.end()
@@ -174,7 +256,9 @@ describe('refused, with nothing changed', () => {
       `insert into shorts values (2, 'two')`,
       `insert into shorts values (1, 'x') on conflict (id) do update set name = 'y'`,
     ])
-      await expect(proposals.propose(statement), statement).rejects.toMatchObject({ code: 'proposal_refused' })
+      await expect(proposals.propose(statement), statement).rejects.toMatchObject({
+        code: 'proposal_refused',
+      })
     expect(await state()).toEqual(before)
     await proposals.open('public.shorts', { operations: ['insert', 'update', 'delete'], columns: [] })
   })
@@ -214,7 +298,9 @@ describe('row level security of tenants', () => {
       `update shared set n = 1 where workspace = '${theirs}'`,
       `delete from shared where id > 5`,
     ])
-      await expect(proposals.propose(statement), statement).rejects.toMatchObject({ code: 'proposal_refused' })
+      await expect(proposals.propose(statement), statement).rejects.toMatchObject({
+        code: 'proposal_refused',
+      })
     expect(await proposals.image('public.shared')).toEqual(before)
   })
 

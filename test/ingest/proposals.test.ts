@@ -5,6 +5,7 @@ import { listPlanRows, listStaleRows, planUpload } from '../../src/ingest/plan.t
 import { rowLineage } from '../../src/ingest/promotion.ts'
 import { closeProposalTable, proposeAgain } from '../../src/ingest/proposals/proposals.ts'
 import { inTransaction, SERVICE_ROLE } from '../../src/kernel/postgres/transaction.ts'
+import { fastestMs } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
 import { useProposals } from '../support/proposals.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -74,10 +75,12 @@ describe('a statement', () => {
     const upload = await proposals.propose(statement)
     expect(upload.plan_totals).toEqual({ products: { insert: 1, update: 1 } })
     await proposals.promote(upload)
-    expect(await proposals.sql(`select sku, price from products where sku in ('a', 'z') order by 1`)).toEqual([
-      { sku: 'a', price: '1.00' },
-      { sku: 'z', price: '2.00' },
-    ])
+    expect(await proposals.sql(`select sku, price from products where sku in ('a', 'z') order by 1`)).toEqual(
+      [
+        { sku: 'a', price: '1.00' },
+        { sku: 'z', price: '2.00' },
+      ],
+    )
     await proposals.undo(upload)
     expect(await proposals.image('public.products')).toEqual(before)
   })
@@ -85,24 +88,37 @@ describe('a statement', () => {
   it('is worth what its defaults gave when it was worked out: a number, the time', async () => {
     const upload = await proposals.propose(`insert into products (sku) values ('new')`)
     expect(upload.plan_notes).toEqual([
-      expect.objectContaining({ rule: 'proposal.default', message: expect.stringContaining('id, price, added') }),
+      expect.objectContaining({
+        rule: 'proposal.default',
+        message: expect.stringContaining('id, price, added'),
+      }),
     ])
     const [row] = await rowsOf(upload.upload_id)
     await proposals.promote(upload)
-    const [written] = await proposals.sql<{ row: Record<string, unknown> }>(
-      `set timezone = 'UTC'; select to_jsonb(p) - 'doubled' as row from products p where sku = 'new'`,
-    ).then(() => proposals.sql<{ row: Record<string, unknown> }>(`select to_jsonb(p) - 'doubled' as row from products p where sku = 'new'`))
+    const [written] = await proposals
+      .sql<{ row: Record<string, unknown> }>(
+        `set timezone = 'UTC'; select to_jsonb(p) - 'doubled' as row from products p where sku = 'new'`,
+      )
+      .then(() =>
+        proposals.sql<{ row: Record<string, unknown> }>(
+          `select to_jsonb(p) - 'doubled' as row from products p where sku = 'new'`,
+        ),
+      )
     expect(row!.after).toMatchObject({ id: written!.row.id, sku: 'new', price: 1 })
     expect(Date.parse(String(row!.after!.added))).toBe(Date.parse(String(written!.row.added)))
     await proposals.undo(upload)
   })
 
   it('that changes nothing is refused, and rows that it sets to what they are stay out', async () => {
-    await expect(proposals.propose(`update products set price = 0 where sku = 'none'`)).rejects.toMatchObject({
-      code: 'proposal_refused',
-      message: expect.stringContaining('changes no row'),
-    })
-    const upload = await proposals.propose(`update products set price = case sku when 'a' then 11 else price end`)
+    await expect(proposals.propose(`update products set price = 0 where sku = 'none'`)).rejects.toMatchObject(
+      {
+        code: 'proposal_refused',
+        message: expect.stringContaining('changes no row'),
+      },
+    )
+    const upload = await proposals.propose(
+      `update products set price = case sku when 'a' then 11 else price end`,
+    )
     expect(upload.plan_totals).toEqual({ products: { update: 1, unchanged: 2 } })
   })
 
@@ -123,7 +139,11 @@ describe('a statement', () => {
   it('cannot be planned again or take a file, and says how it is proposed again', async () => {
     const upload = await proposals.propose(`update products set price = 13 where sku = 'a'`)
     await expect(
-      inTransaction(db.pool('stagedoor_worker'), (client) => planUpload(client, upload.upload_id), SERVICE_ROLE),
+      inTransaction(
+        db.pool('stagedoor_worker'),
+        (client) => planUpload(client, upload.upload_id),
+        SERVICE_ROLE,
+      ),
     ).rejects.toMatchObject({ code: 'upload_fixed', hint: expect.stringContaining('propose --again') })
     await expect(
       inTransaction(
@@ -135,7 +155,10 @@ describe('a statement', () => {
           ]),
         SERVICE_ROLE,
       ),
-    ).rejects.toMatchObject({ code: 'proposal_refused', message: expect.stringContaining('takes statements') })
+    ).rejects.toMatchObject({
+      code: 'proposal_refused',
+      message: expect.stringContaining('takes statements'),
+    })
   })
 })
 
@@ -183,7 +206,9 @@ describe('a table', () => {
       insert into nodes values (1, null, 'root'), (2, 1, 'leaf')`)
     await proposals.open('public.nodes')
     const before = await proposals.image('public.nodes')
-    const inserted = await proposals.propose(`insert into nodes values (11, 10, 'child'), (10, 1, 'parent'), (12, 11, 'grandchild')`)
+    const inserted = await proposals.propose(
+      `insert into nodes values (11, 10, 'child'), (10, 1, 'parent'), (12, 11, 'grandchild')`,
+    )
     await proposals.promote(inserted)
     expect((await proposals.image('public.nodes')).length).toBe(5)
     await proposals.undo(inserted)
@@ -226,7 +251,9 @@ describe('a table', () => {
       await proposals.image('public.invoices'),
     ]
     const before = await images()
-    await expect(proposals.propose('delete from orders where id = 3')).rejects.toMatchObject({ code: 'proposal_fails' })
+    await expect(proposals.propose('delete from orders where id = 3')).rejects.toMatchObject({
+      code: 'proposal_fails',
+    })
     const upload = await proposals.propose('delete from orders where id in (1, 2)')
     expect(upload.plan_totals).toEqual({ orders: { delete: 2 } })
     expect(upload.plan_notes.map(({ message }) => message)).toEqual([
@@ -261,7 +288,10 @@ describe('a table', () => {
     const before = await proposals.image('public.watched')
     const upload = await proposals.propose('update watched set n = 5')
     expect(upload.plan_notes).toEqual([expect.objectContaining({ rule: 'proposal.trigger' })])
-    expect((await rowsOf(upload.upload_id))[0]).toMatchObject({ changed: ['n', 'log'], after: { log: 'stamped 5' } })
+    expect((await rowsOf(upload.upload_id))[0]).toMatchObject({
+      changed: ['n', 'log'],
+      after: { log: 'stamped 5' },
+    })
     await proposals.promote(upload)
     expect(await proposals.image('public.watched')).toEqual(['(1,5,"stamped 5")'])
     await proposals.undo(upload)
@@ -269,7 +299,9 @@ describe('a table', () => {
     expect(before).toEqual(['(1,1,"stamped 1")'])
     expect(await proposals.image('public.watched')).toEqual(before)
     // One that was added after the opening is not run.
-    await proposals.sql(`create table public.plain (id integer primary key, n integer); insert into plain values (1, 1)`)
+    await proposals.sql(
+      `create table public.plain (id integer primary key, n integer); insert into plain values (1, 1)`,
+    )
     await proposals.open('public.plain')
     await proposals.sql(`create function public.later() returns trigger language plpgsql as $$ begin raise exception 'it ran'; end $$;
       create trigger later before update on public.plain for each row execute function public.later()`)
@@ -282,9 +314,24 @@ describe('a table', () => {
   it.each([
     ['a view', 'create view public.unfit_view as select 1 as n', 'unfit_view', /it is a view/],
     ['without a key', 'create table public.unfit_key (n integer)', 'unfit_key', /no unique key/],
-    ['with a key that may be NULL', 'create table public.unfit_null (n integer unique)', 'unfit_null', /no unique key/],
-    ['that is inherited', 'create table public.unfit_parent (n integer primary key); create table public.unfit_child () inherits (public.unfit_parent)', 'unfit_parent', /inherit/],
-    ['with a rule', 'create table public.unfit_rule (n integer primary key); create rule r as on insert to public.unfit_rule do also nothing', 'unfit_rule', /rules/],
+    [
+      'with a key that may be NULL',
+      'create table public.unfit_null (n integer unique)',
+      'unfit_null',
+      /no unique key/,
+    ],
+    [
+      'that is inherited',
+      'create table public.unfit_parent (n integer primary key); create table public.unfit_child () inherits (public.unfit_parent)',
+      'unfit_parent',
+      /inherit/,
+    ],
+    [
+      'with a rule',
+      'create table public.unfit_rule (n integer primary key); create rule r as on insert to public.unfit_rule do also nothing',
+      'unfit_rule',
+      /rules/,
+    ],
     ['that is not there', 'select 1', 'unfit_none', /no table/],
     ['of Stagedoor', 'select 1', 'staging_rows', /belongs to Stagedoor/],
   ])('%s cannot be opened', async (_, ddl, table, message) => {
@@ -297,11 +344,17 @@ describe('a table', () => {
   })
 
   it('that is closed takes no statement, and no plan of an earlier one', async () => {
-    await proposals.sql('create table public.shut (id integer primary key, n integer); insert into shut values (1, 1)')
+    await proposals.sql(
+      'create table public.shut (id integer primary key, n integer); insert into shut values (1, 1)',
+    )
     await proposals.open('public.shut')
     const upload = await proposals.propose('update shut set n = 2')
-    await inTransaction(db.pool(MIGRATOR), (client) => closeProposalTable(client, 'public.shut', proposals.workspace))
-    await expect(proposals.propose('update shut set n = 3')).rejects.toMatchObject({ code: 'proposal_table_closed' })
+    await inTransaction(db.pool(MIGRATOR), (client) =>
+      closeProposalTable(client, 'public.shut', proposals.workspace),
+    )
+    await expect(proposals.propose('update shut set n = 3')).rejects.toMatchObject({
+      code: 'proposal_table_closed',
+    })
     await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'proposal_table_closed' })
     expect(await proposals.image('public.shut')).toEqual(['(1,1)'])
     const audit = await db.owner(
@@ -314,7 +367,9 @@ describe('a table', () => {
 
 describe('between proposal and promotion', () => {
   beforeAll(async () => {
-    await proposals.sql('create table public.stock (id integer primary key, n integer, note text); insert into stock select n, n from generate_series(1, 4) n')
+    await proposals.sql(
+      'create table public.stock (id integer primary key, n integer, note text); insert into stock select n, n from generate_series(1, 4) n',
+    )
     await proposals.open('public.stock')
   })
 
@@ -322,7 +377,9 @@ describe('between proposal and promotion', () => {
     const upload = await proposals.propose('update stock set n = n + 100')
     const deletes = await proposals.propose('delete from stock where id = 4')
     const inserts = await proposals.propose('insert into stock values (9, 9)')
-    await proposals.sql(`update stock set n = 55 where id = 2; update stock set note = 'x' where id = 4; insert into stock values (9, 8)`)
+    await proposals.sql(
+      `update stock set n = 55 where id = 2; update stock set note = 'x' where id = 4; insert into stock values (9, 8)`,
+    )
     const before = await proposals.image('public.stock')
     for (const one of [upload, deletes, inserts])
       await expect(proposals.promote(one)).rejects.toMatchObject({ code: 'plan_stale' })
@@ -336,12 +393,18 @@ describe('between proposal and promotion', () => {
     expect((await stale(deletes.upload_id)).items).toMatchObject([{ key: { id: 4 }, conflict: 'to_delete' }])
     expect((await stale(inserts.upload_id)).items).toMatchObject([{ key: { id: 9 }, conflict: 'created' }])
     const pool = db.pool('stagedoor_worker')
-    const again = await proposeAgain({ pool, home: '', proposalPool: proposals.proposalPool }, upload.upload_id, {
-      actor: backEndActor(pool, proposals.operator.userId),
-    })
+    const again = await proposeAgain(
+      { pool, home: '', proposalPool: proposals.proposalPool },
+      upload.upload_id,
+      {
+        actor: backEndActor(pool, proposals.operator.userId),
+      },
+    )
     expect(again.upload.upload_id).not.toBe(upload.upload_id)
     await proposals.promote(again.upload)
-    expect(await proposals.sql('select n from stock order by id')).toEqual([101, 155, 103, 104, 108].map((n) => ({ n })))
+    expect(await proposals.sql('select n from stock order by id')).toEqual(
+      [101, 155, 103, 104, 108].map((n) => ({ n })),
+    )
     await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'upload_state' })
   })
 
@@ -352,8 +415,28 @@ describe('between proposal and promotion', () => {
     ]
     const results = await Promise.allSettled([proposals.promote(first), proposals.promote(second)])
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'plan_stale' } })
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'plan_stale' },
+    })
     const won = results[0]!.status === 'fulfilled' ? 1000 : 2000
     expect(await proposals.sql('select distinct n from stock')).toEqual([{ n: won }])
   })
+})
+
+it('of 1,000 rows is planned in less than a second, with locks held for less than 200 ms', async () => {
+  await proposals.sql(`create table public.many (id integer primary key, brand text, price numeric(10, 2), note text);
+    insert into many select n, 'b' || n % 10, n, 'note ' || n from generate_series(1, 10000) n; analyze many`)
+  await proposals.open('public.many')
+  const locked: number[] = []
+  const fastest = await fastestMs(async () => {
+    const upload = await proposals.propose(`update many set price = price * 1.1 where brand = 'b3'`)
+    expect(upload.plan_totals).toEqual({ many: { update: 1000 } })
+    locked.push(upload.proposal!.locked_ms)
+  }, 1000)
+  if (process.env.PRINT_FIGURES)
+    process.stdout.write(
+      `PostgreSQL ${db.server.version}: ${Math.round(fastest)} ms, locks ${Math.min(...locked)} ms\n`,
+    )
+  expect(fastest).toBeLessThan(1000)
+  expect(Math.min(...locked)).toBeLessThan(200)
 })

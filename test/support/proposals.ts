@@ -1,6 +1,7 @@
 /** Pull requests for SQL: tables of somebody else that are opened, statements that are proposed, promoted and undone. */
 import { afterAll, beforeAll } from 'vitest'
 import { backEndActor, promotePlan } from '../../src/ingest/pipeline.ts'
+import { undoUpload } from '../../src/ingest/promotion.ts'
 import {
   type OpenTableOptions,
   openProposalTable,
@@ -9,7 +10,6 @@ import {
   proposalGrants,
   propose,
 } from '../../src/ingest/proposals/proposals.ts'
-import { undoUpload } from '../../src/ingest/promotion.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
 import { asStagedoorError } from '../../src/kernel/errors.ts'
 import { type Client, createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
@@ -84,7 +84,9 @@ export function useProposals(db: TestDatabase, settings: { approval?: boolean } 
       )
     },
     image: async (table) =>
-      (await test.sql<{ row: string }>(`select t::text as row from ${table} t order by 1`)).map(({ row }) => row),
+      (await test.sql<{ row: string }>(`select t::text as row from ${table} t order by 1`)).map(
+        ({ row }) => row,
+      ),
   }
   beforeAll(async () => {
     await db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)

@@ -10,8 +10,8 @@ export function StatementCard({ proposal }: { proposal: NonNullable<UploadDetail
       <header className="card-head">
         <h2 id="statement-title">The statement</h2>
         <span className="tiny">
-          {operation.toUpperCase()} on <code>{target}</code> · worked out in {milliseconds(took_ms)}, locks held
-          for {milliseconds(locked_ms)}
+          {operation.toUpperCase()} on <code>{target}</code> · worked out in {milliseconds(took_ms)}, locks
+          held for {milliseconds(locked_ms)}
         </span>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long statements scroll, with the keyboard as well */}
@@ -19,8 +19,8 @@ export function StatementCard({ proposal }: { proposal: NonNullable<UploadDetail
         {statement}
       </pre>
       <p className="tiny">
-        It ran under a login of its own and was rolled back. What is promoted are exactly the rows of the plan; if
-        one of them changes before, nothing is.
+        It ran under a login of its own and was rolled back. What is promoted are exactly the rows of the
+        plan; if one of them changes before, nothing is.
       </p>
     </section>
   )

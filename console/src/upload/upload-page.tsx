@@ -183,8 +183,8 @@ function Facts({ upload, isTitle }: { upload: UploadDetail; isTitle: boolean }) 
   if (upload.proposal !== null)
     return (
       <>
-        {sourceText(upload.dataset_title, upload.platform)} · {counted(upload.line_count ?? 0, 'row')} · proposed by{' '}
-        <Person id={upload.uploaded_by} />
+        {sourceText(upload.dataset_title, upload.platform)} · {counted(upload.line_count ?? 0, 'row')} ·
+        proposed by <Person id={upload.uploaded_by} />
         {upload.uploaded_via !== null && ` (${upload.uploaded_via})`} <Ago at={upload.created_at} />
       </>
     )

@@ -8,7 +8,17 @@ import type { Queryable } from '../../kernel/postgres/connection.ts'
 /** Stable ones depend on the time, the time zone or the language; volatile ones give a random value. None has an effect. */
 const ALLOWED_FUNCTIONS = [
   ...['now', 'transaction_timestamp', 'statement_timestamp', 'clock_timestamp'],
-  ...['date_trunc', 'date_part', 'extract', 'date_add', 'date_subtract', 'age', 'timezone', 'isfinite', 'overlaps'],
+  ...[
+    'date_trunc',
+    'date_part',
+    'extract',
+    'date_add',
+    'date_subtract',
+    'age',
+    'timezone',
+    'isfinite',
+    'overlaps',
+  ],
   ...['make_timestamptz', 'to_timestamp', 'to_date', 'to_char', 'to_number', 'generate_series'],
   ...['timestamptz', 'timestamp', 'date', 'time', 'timetz', 'text', 'numeric'],
   ...['concat', 'concat_ws', 'format', 'quote_literal', 'quote_nullable', 'array_to_string', 'string_agg'],
@@ -16,7 +26,14 @@ const ALLOWED_FUNCTIONS = [
   ...['jsonb_build_object', 'jsonb_build_array', 'json_object', 'json_agg', 'jsonb_agg', 'json_object_agg'],
   ...['jsonb_object_agg', 'json_agg_strict', 'jsonb_agg_strict', 'array_agg'],
   ...['jsonb_path_query_tz', 'jsonb_path_exists_tz', 'jsonb_path_match_tz', 'jsonb_path_query_first_tz'],
-  ...['to_tsvector', 'to_tsquery', 'plainto_tsquery', 'phraseto_tsquery', 'websearch_to_tsquery', 'pg_typeof'],
+  ...[
+    'to_tsvector',
+    'to_tsquery',
+    'plainto_tsquery',
+    'phraseto_tsquery',
+    'websearch_to_tsquery',
+    'pg_typeof',
+  ],
   ...['random', 'random_normal', 'gen_random_uuid', 'uuidv4', 'uuidv7'],
 ]
 

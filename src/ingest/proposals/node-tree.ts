@@ -113,5 +113,7 @@ function tokens(text: string): (string | symbol)[] {
 }
 
 function unreadable(): StagedoorError {
-  return new StagedoorError('internal', { reason: 'PostgreSQL shows a statement in a form that is not known' })
+  return new StagedoorError('internal', {
+    reason: 'PostgreSQL shows a statement in a form that is not known',
+  })
 }

@@ -12,7 +12,13 @@ import { createHash, randomUUID } from 'node:crypto'
 import { StagedoorError } from '../../kernel/errors.ts'
 import type { Client, Queryable } from '../../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../../kernel/postgres/transaction.ts'
-import { advanceUpload, type IngestActor, type IngestResult, type PipelineDeps, type Until } from '../pipeline.ts'
+import {
+  advanceUpload,
+  type IngestActor,
+  type IngestResult,
+  type PipelineDeps,
+  type Until,
+} from '../pipeline.ts'
 import type { ProposalTable } from '../shapes.ts'
 import { beginUpload, discardUpload, failUpload, requireUpload } from '../uploads.ts'
 import { requireImageLength, type WorkedOut, workOut } from './session.ts'
@@ -93,7 +99,9 @@ async function record(
       platform: PLATFORM,
       file_name: (title ?? titleOf(statement)).slice(0, MAX_TITLE_LENGTH),
       // The same statement may be right every week: only a key makes two proposals one.
-      file_hash: createHash('sha256').update(`proposal ${key ?? randomUUID()}`).digest('hex'),
+      file_hash: createHash('sha256')
+        .update(`proposal ${key ?? randomUUID()}`)
+        .digest('hex'),
       byte_len: Buffer.byteLength(statement),
       run_mode: dryRun ? 'FULL_DRY_RUN' : 'SAFE_PROD',
       options: { source: 'sql' },
@@ -109,7 +117,13 @@ async function record(
         client.query('select from iu_core.fn_proposal_plan($1, $2, $3, $4, $5, $6, $7)', [
           upload_id,
           reader_token,
-          JSON.stringify({ statement, operation, took_ms: Math.round(tookMs), locked_ms: Math.round(lockedMs), defaults }),
+          JSON.stringify({
+            statement,
+            operation,
+            took_ms: Math.round(tookMs),
+            locked_ms: Math.round(lockedMs),
+            defaults,
+          }),
           rows.map(({ action }) => action),
           rows.map(({ before }) => before),
           rows.map(({ after }) => after),

@@ -4,11 +4,17 @@
  */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { StagedoorError } from '../../kernel/errors.ts'
 import type { Client, Pool } from '../../kernel/postgres/connection.ts'
 import { isConnectionError, mapConnectionError } from '../../kernel/postgres/errors.ts'
 import { quoteName } from '../../kernel/postgres/names.ts'
-import { StagedoorError } from '../../kernel/errors.ts'
-import { type AnalysedStatement, analyseStatement, type OpenTable, refused, type RowOperation } from './statement.ts'
+import {
+  type AnalysedStatement,
+  analyseStatement,
+  type OpenTable,
+  type RowOperation,
+  refused,
+} from './statement.ts'
 
 export const PROPOSER = 'stagedoor_proposer'
 /** Of one statement, in ms: what it may take, and how long it waits for locks of others. */
@@ -110,7 +116,8 @@ async function requireLogin(client: Client): Promise<void> {
   )
   const { login = '', powerful = true, member = true, owner = true } = rows[0] ?? {}
   if (login === PROPOSER && !powerful && !member && !owner) return
-  const reason = login === PROPOSER ? `${PROPOSER} may do more than change open tables` : `the login is ${login}`
+  const reason =
+    login === PROPOSER ? `${PROPOSER} may do more than change open tables` : `the login is ${login}`
   throw new StagedoorError('proposal_login_missing', { reason })
 }
 
@@ -162,7 +169,12 @@ async function withOldByKey(
   const places = table.key.map((column) => table.names.findIndex(({ name }) => name === column))
   const keyOf = (values: Values) => JSON.stringify(places.map((place) => values[place]))
   const asked = rows.filter(({ action }) => action !== 'delete')
-  const before = await rowsByKey(client, table, places, asked.map(({ values }) => values))
+  const before = await rowsByKey(
+    client,
+    table,
+    places,
+    asked.map(({ values }) => values),
+  )
   const known = new Map(before.map((values) => [keyOf(values), values]))
   return rows.map(({ action, values }) => {
     if (action === 'delete') return change('delete', values, values)
@@ -208,7 +220,10 @@ async function changedRows(
   } as never)
   const rows = (answer as unknown as { rows: Values[] }).rows
   if (rows.length > maxRows)
-    throw new StagedoorError('proposal_too_large', { table: target, reason: `it changes more than ${maxRows} rows` })
+    throw new StagedoorError('proposal_too_large', {
+      table: target,
+      reason: `it changes more than ${maxRows} rows`,
+    })
   await client.query('set constraints all immediate')
   return rows
 }
@@ -228,7 +243,10 @@ function rowText(values: Values): string {
 }
 
 export function requireImageLength(rows: readonly RowChange[], target: string): void {
-  const length = rows.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0)
+  const length = rows.reduce(
+    (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
+    0,
+  )
   if (length <= MAX_IMAGE_LENGTH) return
   const reason = `its rows have ${Math.round(length / 1024 / 1024)} MB of values, and at most 64 MB are taken`
   throw new StagedoorError('proposal_too_large', { table: target, reason })

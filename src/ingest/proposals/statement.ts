@@ -4,8 +4,9 @@
  * or comment changes what is checked. The wall are the rights of the login (proposal-tables.sql); this says early and clearly what is
  * refused, and keeps out what every login may call.
  */
-import type { Client } from '../../kernel/postgres/connection.ts'
+
 import { StagedoorError } from '../../kernel/errors.ts'
+import type { Client } from '../../kernel/postgres/connection.ts'
 import { refusedRoutines } from './functions.ts'
 import { readNodeTree, TreeNode, walk } from './node-tree.ts'
 
@@ -202,7 +203,8 @@ async function refuseCalls(client: Client, nodes: readonly TreeNode[]): Promise<
         : OPERATOR_FIELDS.includes(field)
           ? operators
           : undefined
-      for (const word of values.flat(3)) if (typeof word === 'string' && Number(word) > FUNCTION_CALL) kind?.add(Number(word))
+      for (const word of values.flat(3))
+        if (typeof word === 'string' && Number(word) > FUNCTION_CALL) kind?.add(Number(word))
     }
   }
   const names = await refusedRoutines(client, {
@@ -253,7 +255,9 @@ function refuseWrite(table: OpenTable, { operation, columns }: Write): void {
       `An administrator opens it: \`stagedoor proposal open ${target} --operations ${[...operations, operation].join(',')}\`.`,
     )
   if (operation === 'delete') return
-  const set = columns.map((number) => names.find((column) => column.number === number)?.name ?? String(number))
+  const set = columns.map(
+    (number) => names.find((column) => column.number === number)?.name ?? String(number),
+  )
   if (operation === 'update') {
     const inKey = set.find((name) => key.includes(name))
     if (inKey !== undefined)
@@ -269,7 +273,9 @@ function refuseWrite(table: OpenTable, { operation, columns }: Write): void {
       )
   }
   if (table.columns === null) return
-  const closed = set.filter((name) => !table.columns!.includes(name) && !(operation === 'insert' && key.includes(name)))
+  const closed = set.filter(
+    (name) => !table.columns!.includes(name) && !(operation === 'insert' && key.includes(name)),
+  )
   if (closed.length > 0)
     throw refused(
       `it sets ${closed.join(', ')}; open of ${target} are ${table.columns.join(', ')}`,
@@ -280,7 +286,9 @@ function refuseWrite(table: OpenTable, { operation, columns }: Write): void {
 function defaultsOf({ names }: OpenTable, writes: readonly Write[]): string[] {
   const inserts = writes.filter(({ operation }) => operation === 'insert')
   return names
-    .filter(({ number, hasDefault }) => hasDefault && inserts.some(({ columns }) => !columns.includes(number)))
+    .filter(
+      ({ number, hasDefault }) => hasDefault && inserts.some(({ columns }) => !columns.includes(number)),
+    )
     .map(({ name }) => name)
 }
 

@@ -3,8 +3,8 @@ import type { Permission, UploadDetail } from '../../api/upload-types.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { counted } from '../../parts/format.ts'
 import { RejectDialog } from '../../parts/reject-dialog.tsx'
-import { useSession } from '../../session/session.tsx'
 import { go } from '../../route.ts'
+import { useSession } from '../../session/session.tsx'
 import { useDraftCount } from '../problems/drafts.ts'
 import { written } from '../state.ts'
 import { Checklist } from './checklist.tsx'
@@ -99,9 +99,16 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
       {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
       {stale &&
         upload.proposal !== null &&
-        button('Propose it again', may.plan, () => doing.run('Working the statement out again', proposeAgain), true)}
+        button(
+          'Propose it again',
+          may.plan,
+          () => doing.run('Working the statement out again', proposeAgain),
+          true,
+        )}
       {stale && upload.proposal !== null && (
-        <p className="tiny">The statement is worked out on the rows as they are now. This proposal is discarded.</p>
+        <p className="tiny">
+          The statement is worked out on the rows as they are now. This proposal is discarded.
+        </p>
       )}
       {replans &&
         upload.approval_required &&
