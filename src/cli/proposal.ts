@@ -49,7 +49,7 @@ The statement runs as the login stagedoor_proposer, which has rights on open tab
 exactly the rows that it gave; if somebody has changed them since, nothing is.`,
     )
     .run(async (session, words) => {
-      const { options, output, transaction } = session
+      const { options, transaction } = session
       const { again, title, key, until, dryRun } = options
       if (again !== undefined && (words.length > 0 || key !== undefined))
         throw argumentInvalid('--again takes the statement of the upload: give no other, and no --key')

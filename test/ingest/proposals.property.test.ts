@@ -107,11 +107,11 @@ const COLUMNS = Object.keys(VALUES)
 const ROWS = 8
 const CASES = cases(20, 400)
 
-const valueOf = (column: string) =>
+const valueFor = (column: string) =>
   fc.oneof({ weight: 1, arbitrary: fc.constant('null') }, { weight: 5, arbitrary: VALUES[column]! })
 const assignment = fc
   .constantFrom(...COLUMNS)
-  .chain((column) => valueOf(column).map((value) => `${column} = ${value}`))
+  .chain((column) => valueFor(column).map((value) => `${column} = ${value}`))
 const assignments = fc
   .uniqueArray(assignment, { minLength: 1, maxLength: 4, selector: (text) => text.split(' ')[0] })
   .map((list) => list.join(', '))
@@ -119,7 +119,7 @@ const ids = fc
   .uniqueArray(fc.integer({ min: 1, max: ROWS }), { minLength: 1, maxLength: 4 })
   .map((list) => list.join(', '))
 const rowOf = (id: number) =>
-  fc.tuple(...COLUMNS.map(valueOf)).map((values) => `(${id}, 'part', ${values.join(', ')})`)
+  fc.tuple(...COLUMNS.map(valueFor)).map((values) => `(${id}, 'part', ${values.join(', ')})`)
 const rowsFrom = (first: number) =>
   fc
     .integer({ min: 1, max: 3 })
