@@ -58,6 +58,7 @@ import { playbookRoutes } from './playbooks.ts'
 import { poolRoutes } from './pools.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
 import { lineageRoutes, promotionRoutes } from './promotions.ts'
+import { proposalRoutes } from './proposals.ts'
 import {
   abortStalledRequests,
   HEADER_TIMEOUTS,
@@ -263,6 +264,7 @@ function apiRoutes(
     '/staging': stagingRoutes(context),
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
+    '/proposals': proposalRoutes(context.ingest),
     '/promotions': promotionRoutes,
     '/changes': changeRoutes,
     '/inbox': inboxRoutes,

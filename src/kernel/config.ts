@@ -82,6 +82,14 @@ const SETTINGS = {
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
   }),
+  proposalDatabaseUrl: setting<string | undefined>({
+    env: 'PROPOSAL_DATABASE_URL',
+    about:
+      'the database in which proposed SQL is worked out, as the login stagedoor_proposer; unset: none can be proposed',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
   natsUrl: setting<readonly string[] | undefined>({
     env: 'NATS_URL',
     about:

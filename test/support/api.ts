@@ -122,7 +122,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
-      ingest: { pool: workers, home },
+      ingest: { pool: workers, home, proposalPool: db.pool('stagedoor_proposer') },
       search,
       mcp: mcpRoutes,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
