@@ -87,8 +87,8 @@ export function bytesOf(floats: Float32Array): Buffer {
 }
 
 /** A copy: the driver's buffer may start at any byte, floats must be aligned to four. */
-export function floatsOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(Uint8Array.from(bytes).buffer)
+export function floatsOf(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  return new Float32Array(new Uint8Array(bytes).buffer)
 }
 
 /**
