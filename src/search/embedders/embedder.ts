@@ -57,8 +57,8 @@ export function createWordCounter(db: Queryable): CountWords {
   const database = withStoreErrors(db)
   return async (texts) => {
     const { rows } = await database.query<{ lexemes: string[]; counts: number[] }>(
-      `select array(select w.lexeme from unnest(a.words) as w order by w.lexeme collate "C") as lexemes,
-              array(select cardinality(w.positions) from unnest(a.words) as w order by w.lexeme collate "C") as counts
+      // Both in the order in which the server keeps words.
+      `select tsvector_to_array(a.words) as lexemes, array(select cardinality(w.positions) from unnest(a.words) as w) as counts
          from unnest($1::text[]) with ordinality as t (text, place)
         cross join lateral (select ${lexemesSql('t.text')} as words offset 0) as a
         order by t.place`,
