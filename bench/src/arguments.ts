@@ -51,6 +51,7 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     '  --data    folder of the collection, for those that measure one',
     '  --nats    also with NATS, for fanout',
     '  --measure only the parameters, for model',
+    '  --sizes   how it grows with the corpus, beside other engines, for search',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
     '  --record  keep this run in bench/RESULTS.md',
@@ -70,6 +71,7 @@ function parse(argv: readonly string[]) {
         help: flag,
         nats: flag,
         measure: flag,
+        sizes: flag,
         data: { type: 'string' },
       },
     })
@@ -79,7 +81,8 @@ function parse(argv: readonly string[]) {
   }
 }
 
-const SYNOPSIS = 'npm run -s bench -- <name> [--nats] [--measure] [--data DIR] [--quick] [--json] [--record]'
+const SYNOPSIS =
+  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--data DIR] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

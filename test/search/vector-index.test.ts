@@ -203,3 +203,28 @@ it('gives the memory of removed vectors to others, and finds nothing in a worksp
   expect(index.bytes).toBeLessThan(2_000_000)
   expect(index.nearest(WORKSPACES[0], vector!, { limit: 3 })).toEqual([])
 })
+
+it('holds 200,000 vectors of 200 numbers in less than 300 MB, with what their pages leave behind', {
+  tags: 'long',
+}, async () => {
+  const [dimension, page] = [200, 2_000]
+  const scanner = openScanner(THREAD)
+  try {
+    const before = process.memoryUsage.rss()
+    for (let from = 0; from < 200_000; from += page) {
+      const numbers = Float32Array.from({ length: page * dimension }, (_, at) => Math.sin(from + at * 0.37))
+      await scanner.run('put', {
+        vectors: {
+          numbers,
+          ids: Array.from({ length: page }, (_, at) => idOf(from + at)).join(''),
+          workspaces: WORKSPACES[0].repeat(page),
+        },
+      })
+    }
+    const [question] = randomVectors(1, dimension)
+    await scanner.run('nearest', { workspace: WORKSPACES[0], vector: question!, limit: 100 })
+    expect((process.memoryUsage.rss() - before) / 1e6).toBeLessThan(300)
+  } finally {
+    await scanner.close()
+  }
+})
