@@ -18,12 +18,12 @@ export interface FirstAnswer {
 const { workerUrl, workspace } = inputOf<FirstQuestion>()
 const pool = createPool(workerUrl, { role: 'dot_executor', purpose: 'bench', max: 4 })
 await pool.query('select 1')
+const vectorSearch = createVectorSearch({ pool, config: CONFIG })
 
 serve({
   async ask(text: string): Promise<FirstAnswer> {
     const before = process.memoryUsage.rss()
     const began = performance.now()
-    const vectorSearch = createVectorSearch({ pool, config: CONFIG })
     const { hits } = await search(
       { vectorSearch, transaction: (work) => inTransaction(pool, work) },
       { workspaceId: workspace, text, limit: 10, filters: {} },
@@ -33,5 +33,9 @@ serve({
       memoryMb: (process.memoryUsage.rss() - before) / 1e6,
       hits: hits.length,
     }
+  },
+  async stop() {
+    await vectorSearch.close()
+    await pool.end()
   },
 })
