@@ -61,6 +61,7 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     '  --all     each collection in a folder of --data, for search-quality',
     '  --nats    also with NATS, for fanout',
     '  --measure only the parameters, for model',
+    '  --sizes   how it grows with the corpus, beside other engines, for search',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
     '  --record  keep this run in bench/RESULTS.md',
@@ -82,6 +83,7 @@ function parse(argv: readonly string[]) {
         measure: flag,
         all: flag,
         language: { type: 'string' },
+        sizes: flag,
         data: { type: 'string' },
       },
     })
@@ -92,7 +94,7 @@ function parse(argv: readonly string[]) {
 }
 
 const SYNOPSIS =
-  'npm run -s bench -- <name> [--nats] [--measure] [--all] [--data DIR] [--language L] [--quick] [--json] [--record]'
+  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--all] [--data DIR] [--language L] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

@@ -4,7 +4,7 @@ import type { Report } from './harness.ts'
 import type { BenchDatabase } from './server.ts'
 
 /** Options that choose a variant of a benchmark. */
-export const VARIANTS = ['nats', 'measure', 'all'] as const
+export const VARIANTS = ['nats', 'measure', 'sizes', 'all'] as const
 export type Variant = (typeof VARIANTS)[number]
 
 /** Named numbers. The names are those of the JSON line. */
@@ -59,7 +59,7 @@ export interface Benchmark {
   /** The fields of the JSON line, from all rounds; `atScale` has figures in a full run only. */
   summarise(rounds: readonly Round[], atScale?: Figures): Figures
   readonly criteria: readonly Criterion[]
-  /** `--nats`, `--measure`: the same with something added or left out, recorded under a name of its own. */
+  /** `--nats`, `--measure`, `--sizes`: the same with something added or left out, recorded under a name of its own. */
   readonly variants?: Readonly<Partial<Record<Variant, Benchmark>>>
   /** With `--record`: files that follow from the figures. */
   onRecord?(report: Report): void

@@ -172,6 +172,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 -- While a workspace is filled, what the planner knows of its words is always behind: they are looked up one by one.
 set enable_seqscan = off
+-- A plan for as many words as this batch has: the joins of its own words are hashed.
+set plan_cache_mode = force_custom_plan
+set enable_mergejoin = off
+set work_mem = '64MB'
 as $$
 declare
   v_numbers constant regclass := pg_get_serial_sequence('iu_core.search_chunk', 'chunk_no');
@@ -189,31 +193,30 @@ begin
       join unnest(p_texts) with ordinality as t (text, ordinality) using (ordinality)
      cross join lateral (select iu_core.fn_search_chunk_words(t.text, c.language, c.title, c.path) as words offset 0) as w
      order by ordinality);
-  -- Only those that are missing: ON CONFLICT would use up an id for every word that is known.
-  insert into iu_core.search_lexeme (workspace_id, lexeme)
-  select w.workspace_id, w.lexeme
-    from (select distinct c.workspace_id, w.lexeme collate "C" as lexeme
-            from unnest(v_chunks) as c cross join lateral unnest(tsvector_to_array(c.words)) as w (lexeme)) as w
-    left join lateral (select l.lexeme_id from iu_core.search_lexeme l
-                        where (l.workspace_id, l.lexeme) = (w.workspace_id, w.lexeme) offset 0) as l on true
-   where l.lexeme_id is null
-   order by w.workspace_id, w.lexeme;
-  -- No self-join: the planner cannot know the size of a document and would compare all pairs.
-  with text_word as (
-    select c.workspace_id, w.lexeme collate "C" as lexeme, array_agg(c.chunk_no) as chunk_nos,
+  with text_word as materialized (
+    select c.workspace_id, c.chunk_no, c.length, w.lexeme collate "C" as lexeme,
            -- A word of the title counts three times, as chosen in decision 0022.
-           array_agg((cardinality(w.positions) + 2 * cardinality(array_positions(w.weights, 'A')))::smallint) as counts, array_agg(c.length) as lengths
+           (cardinality(w.positions) + 2 * cardinality(array_positions(w.weights, 'A')))::smallint as count
       from unnest(v_chunks) as c cross join lateral unnest(c.words) as w
-     group by 1, 2
-  ), known as materialized (
-    select l.lexeme_id, s.chunk_nos, s.counts, s.lengths
-      from text_word s
-     cross join lateral (select l.lexeme_id from iu_core.search_lexeme l
-                          where (l.workspace_id, l.lexeme) = (s.workspace_id, s.lexeme) offset 0) as l
+  ), counted as materialized (
+    select t.workspace_id, t.lexeme, count(*)::integer as chunks from text_word t group by t.workspace_id, t.lexeme
+  ), known as (
+    -- One look at each word: its number and its chunks.
+    update iu_core.search_lexeme l set chunks = l.chunks + n.chunks
+      from counted n where (l.workspace_id, l.lexeme) = (n.workspace_id, n.lexeme)
+    returning l.workspace_id, l.lexeme, l.lexeme_id
+  ), new as (
+    -- Only those that are missing: ON CONFLICT would use up an id for every word that is known.
+    insert into iu_core.search_lexeme (workspace_id, lexeme, chunks)
+    select n.workspace_id, n.lexeme, n.chunks from counted n
+     where not exists (select from known k where (k.workspace_id, k.lexeme) = (n.workspace_id, n.lexeme))
+     order by n.workspace_id, n.lexeme
+    returning workspace_id, lexeme, lexeme_id
   ), word as materialized (
-    select k.lexeme_id, w.chunk_no, w.count, w.length
-      from known k cross join lateral unnest(k.chunk_nos, k.counts, k.lengths) as w (chunk_no, count, length)
-     order by k.lexeme_id, w.chunk_no
+    select l.lexeme_id, t.chunk_no, t.count, t.length
+      from text_word t
+      join (select * from known union all select * from new) as l on (l.workspace_id, l.lexeme) = (t.workspace_id, t.lexeme)
+     order by l.lexeme_id, t.chunk_no
   ), chunk_words as materialized (
     select w.chunk_no, array_agg(w.lexeme_id order by w.lexeme_id) as ids, array_agg(w.count order by w.lexeme_id) as counts
       from word w group by w.chunk_no
@@ -230,9 +233,6 @@ begin
   ), posting as (
     insert into iu_core.search_posting (lexeme_id, chunk_no, count, length)
     select w.lexeme_id, w.chunk_no, w.count, w.length from word w
-  ), counted as (
-    update iu_core.search_lexeme l set chunks = l.chunks + cardinality(k.chunk_nos)
-      from known k where l.lexeme_id = k.lexeme_id
   ), spoken as (
     insert into iu_core.search_language as s (workspace_id, language, chunks)
     select c.workspace_id, split_part(c.language, '-', 1), count(*) from unnest(v_chunks) as c group by 1, 2

@@ -341,6 +341,8 @@ interface BackfillDeps {
 type BackfillResult = 'more' | 'waiting' | 'switched' | 'incomplete'
 
 const BACKFILL_BATCH = 256
+/** Each batch looks for the first missing chunk again: of an embedder that costs nothing a larger one is better. */
+const BACKFILL_BATCH_IN_PROCESS = 1024
 /** Tombstones are purged after ten minutes: a worker that pauses so long between embedding and writing must not write. */
 const BACKFILL_LEASE_MS = 96_000
 /** Generation of the points that a backfill records: they belong to no row of the outbox. */
@@ -366,7 +368,7 @@ export async function backfillCollection(
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
   const { rows } = await pool.query<MissingPoint>(
     'select * from iu_core.fn_search_collection_backfill($1, $2)',
-    [name, BACKFILL_BATCH],
+    [name, collection.embedder === 'openai' ? BACKFILL_BATCH : BACKFILL_BATCH_IN_PROCESS],
   )
   if (rows.length === 0) return activateIfComplete(pool, name, hooks)
   const { refused, waiting } = await writePoints(

@@ -106,7 +106,10 @@ export function createVectorSearch({
     signal: AbortSignal,
   ): Promise<DenseHits> {
     const store = providers.store(row.store)
+    const asOf = performance.now()
     if (row.embedder === 'openai') await request.byWords
+    // Whatever fails here fails below, too.
+    store.prepare?.(row.collection, asOf).catch(() => {})
     const embedder = await providers.embedder(row)
     const vector = await request.vectors.by(embedder, signal)
     if (vector === undefined || isWordless(vector)) return { ids: [] }
@@ -119,7 +122,12 @@ export function createVectorSearch({
             maxAsked: MAX_NEAREST_ASKED,
             keyOf: ({ id }: NearestPoint) => id,
             async nearest(asked) {
-              const near = await store.nearest(row.collection, from, { workspace, limit: asked, signal })
+              const near = await store.nearest(row.collection, from, {
+                workspace,
+                limit: asked,
+                signal,
+                asOf,
+              })
               return { found: near, isLast: near.length < asked }
             },
             passing,
@@ -128,6 +136,7 @@ export function createVectorSearch({
             workspace,
             limit,
             signal,
+            asOf,
             ...(only !== undefined && { only }),
           }))
       // A vector that points away from the question is no hit, even if none is nearer.
@@ -137,7 +146,7 @@ export function createVectorSearch({
     const byWords = await request.byWords
     const moved =
       row.embedder === 'lsa'
-        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids))
+        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids, { asOf }))
         : undefined
     const found = moved ? await nearestTo(moved) : first
     const scores = await scoreBoth(store, row.collection, moved ?? vector, {
@@ -145,6 +154,7 @@ export function createVectorSearch({
       byWords,
       workspace,
       signal,
+      asOf,
     })
     return { ids: found.map(({ id }) => id), ...(scores && { scores }) }
   }
@@ -170,6 +180,7 @@ interface ScoredLegs {
   readonly byWords: readonly string[]
   readonly workspace: string
   readonly signal: AbortSignal
+  readonly asOf: number
 }
 
 /** The hits of both legs by one vector, so that the ranking compares like with like. Undefined if the store gives no scores. */

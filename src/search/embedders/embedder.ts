@@ -58,8 +58,8 @@ export function createWordCounter(db: Queryable): CountWords {
   const database = withStoreErrors(db)
   return async (texts) => {
     const { rows } = await database.query<{ lexemes: string[]; counts: number[] }>(
-      `select array(select w.lexeme from unnest(a.words) as w order by w.lexeme collate "C") as lexemes,
-              array(select cardinality(w.positions) from unnest(a.words) as w order by w.lexeme collate "C") as counts
+      // Both in the order in which the server keeps words.
+      `select tsvector_to_array(a.words) as lexemes, array(select cardinality(w.positions) from unnest(a.words) as w) as counts
          from unnest($1::text[]) with ordinality as t (text, place)
         cross join lateral (select ${lexemesSql('t.text')} as words offset 0) as a
         order by t.place`,
@@ -88,8 +88,8 @@ export function bytesOf(floats: Float32Array): Buffer {
 }
 
 /** A copy: the driver's buffer may start at any byte, floats must be aligned to four. */
-export function floatsOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(Uint8Array.from(bytes).buffer)
+export function floatsOf(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  return new Float32Array(new Uint8Array(bytes).buffer)
 }
 
 /**

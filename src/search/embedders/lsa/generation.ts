@@ -48,8 +48,7 @@ async function readCorpus(db: Queryable, signal?: AbortSignal): Promise<Corpus> 
     signal?.throwIfAborted()
     const { rows } = await db.query<{ chunk_no: number; lexemes: string[]; counts: number[] }>(
       `select c.chunk_no,
-              array(select w.lexeme from unnest(a.words) as w) as lexemes,
-              array(select cardinality(w.positions) from unnest(a.words) as w) as counts
+              tsvector_to_array(a.words) as lexemes, array(select cardinality(w.positions) from unnest(a.words) as w) as counts
          from (select * from iu_core.search_chunk
                 where unit_id is not null and chunk_no > $1 and chunk_no % $2 = 0 order by chunk_no limit $3) as c
          join iu_core.unit_version v using (unit_version_id)
