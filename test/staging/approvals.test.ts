@@ -450,7 +450,10 @@ describe('a kind', () => {
     await setKind('own')
     const elsewhere = await createWorkspace(db, 'elsewhere')
     const other = await createMember(db, elsewhere, 'admin')
-    const { approval_id } = await ask(place.operator, { kind: 'own', show: { order: 1, lines: [{ sku: 'AB-1' }] } })
+    const { approval_id } = await ask(place.operator, {
+      kind: 'own',
+      show: { order: 1, lines: [{ sku: 'AB-1' }] },
+    })
     await db.as(other, async (client) => {
       for (const table of ['v_approval_kind', 'approval', 'approval_answer']) {
         const { rows } = await client.query(`select * from iu_core.${table}`)
