@@ -805,6 +805,7 @@ class Upload(TypedDict):
     steps: List[TimedStep]
     conflict_answers: List[ConflictAnswer]
     outdated: Optional[Literal["outdated", "maybe_outdated"]]
+    proposal: Optional[UploadProposal]
     file_kept_until: Optional[str]
 
 
@@ -881,6 +882,7 @@ class UploadDetail(TypedDict):
     steps: List[TimedStep]
     conflict_answers: List[ConflictAnswer]
     outdated: Optional[Literal["outdated", "maybe_outdated"]]
+    proposal: Optional[UploadProposal]
     file_kept_until: Optional[str]
     columns: List[str]
     may: UploadPermissions
@@ -926,4 +928,12 @@ class _UploadProgress(TypedDict):
 class UploadProgress(_UploadProgress, total=False):
     lines: int
     problem: str
+
+
+class UploadProposal(TypedDict):
+    statement: str
+    operation: Literal["insert", "update", "delete", "merge"]
+    target: str
+    took_ms: int
+    locked_ms: int
 
