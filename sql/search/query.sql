@@ -5,7 +5,7 @@
 -- words that begin with it, -word must not occur. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of unknown
 -- words, finds nothing; fn_search_parse tells which.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real)
+returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, row_id uuid)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A plan made for one query's words is no worse for the next one's; compiling it takes longer than running it.
@@ -18,6 +18,7 @@ declare
   v_most constant integer := greatest(500, 2 * p_limit);
   v_longest constant integer := 8000;
   v_filters jsonb := iu_core.fn_search_filters_of(p_query, p_filters);
+  v_rows boolean := iu_core.fn_search_session_is_ours();
   v_terms record;
   -- How many of the words, rarest first, choose; the others only score what was chosen.
   v_rare integer;
@@ -73,15 +74,17 @@ begin
                  or exists (select from iu_core.information_unit u
                              where u.unit_id = x.unit_id and u.deleted_at is null and u.lifecycle_status in ('draft', 'enacted'))
                  or exists (select from iu_core.kb_document d
-                             where d.document_id = x.document_id and d.deleted_at is null and d.origin = 'knowledge_base'))
+                             where d.document_id = x.document_id and d.deleted_at is null and d.origin = 'knowledge_base')
+                 or v_rows and exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                        where r.row_id = x.row_id and t.state = 'active'))
          offset 0) as shown
        limit p_limit) as f;
     exit when cardinality(v_chunks) = p_limit or coalesce(cardinality(v_chosen.chunk_nos), 0) < v_most;
   end loop;
   return query
-  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score
+  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, c.row_id
     from unnest(v_chunks, v_scores) as f (chunk_no, score)
-   cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id from iu_core.search_chunk x
+   cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id, x.row_id from iu_core.search_chunk x
                         where x.chunk_no = f.chunk_no offset 0) as c
    order by f.score desc, c.chunk_id;
 end $$;
@@ -242,8 +245,10 @@ begin
     case when p_english is not null then 'and iu_core.fn_search_phrases_match(c.words, c.language, $6, $7)' end,
     case when p_allowed is null then
       format($q$ %s and (exists (select from iu_core.information_unit u where u.unit_id = c.unit_id and %s)
-                         or exists (select from iu_core.kb_document d where d.document_id = c.document_id and %s)) $q$,
-             v_condition.chunks, v_condition.units, v_condition.documents)
+                         or exists (select from iu_core.kb_document d where d.document_id = c.document_id and %s)
+                         or exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                     where r.row_id = c.row_id and %s)) $q$,
+             v_condition.chunks, v_condition.units, v_condition.documents, v_condition.rows)
       else 'true' end)
     into chunk_nos, scores
     using p_workspace_id, p_filters, p_lexemes, p_weights, p_mean_length, p_english, p_simple, p_most, p_allowed;

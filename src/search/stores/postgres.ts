@@ -69,7 +69,7 @@ export function createPostgresStore({ pool, stateOf, ...limits }: PostgresStoreO
       async scroll(collection, after) {
         const { rows } = await db.query<{ id: string; payload: unknown }>(
           `select p.chunk_id as id,
-                    jsonb_strip_nulls(jsonb_build_object('unit_id', p.unit_id, 'document_id', p.document_id)) as payload
+                    jsonb_strip_nulls(jsonb_build_object('unit_id', p.unit_id, 'document_id', p.document_id, 'row_id', p.row_id)) as payload
                from iu_core.search_point p
               where p.collection = $1 and p.vector is not null and ($2::uuid is null or p.chunk_id > $2)
               order by p.chunk_id limit $3`,
@@ -206,9 +206,10 @@ export class Mirror {
       `select s.now::text as seen, p.chunk_id, p.workspace_id, p.vector
          from (select pg_current_snapshot() as now) as s
          left join lateral (
-           select p.chunk_id, p.vector, u.workspace_id
+           select p.chunk_id, p.vector, coalesce(u.workspace_id, r.workspace_id) as workspace_id
              from iu_core.search_point p
              left join iu_core.information_unit u using (unit_id)
+             left join iu_core.search_row r using (row_id)
             where p.collection = $1
               and (p.tx >= pg_snapshot_xmax($2::pg_snapshot) or p.tx = any (array(select pg_snapshot_xip($2::pg_snapshot))))
             limit $3) as p on true`,
@@ -231,9 +232,10 @@ export class Mirror {
     this.refuseTooMany(begun[0]!.points, begun[0]!.bytes / 4)
     for (let after: string | null = null; ; ) {
       const { rows }: { rows: PointRow[] } = await db.query<PointRow>(
-        `select p.chunk_id, p.vector, u.workspace_id
+        `select p.chunk_id, p.vector, coalesce(u.workspace_id, r.workspace_id) as workspace_id
            from iu_core.search_point p
-           join iu_core.information_unit u using (unit_id)
+           left join iu_core.information_unit u using (unit_id)
+           left join iu_core.search_row r using (row_id)
           where p.collection = $1 and p.vector is not null and ($2::uuid is null or p.chunk_id > $2)
           order by p.chunk_id limit $3`,
         [collection, after, MIRROR_PAGE],
