@@ -1,9 +1,6 @@
 -- Search over tables of the user: a third kind of source, rows. Their text stays in their table: search has the words, the values of
 -- the filter columns, and the key. What a row says is read there, under the rights of whoever asks.
 
-insert into iu_core.event_vocabulary values
-  ('search', 'row_changed', 'a row of a table that is searched was written: the route enqueues it for search and sends no event');
-
 -- A table that is searched. Four routes (insert, update, delete, truncate) tell what changes; their dry run, review and activation
 -- are those of the projection.
 create table iu_core.search_table (

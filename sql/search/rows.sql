@@ -172,6 +172,19 @@ $$;
 
 grant execute on function iu_core.fn_search_row_sources_of_all(uuid[]) to vector_worker;
 
+-- Whether a row of a table is of this workspace, of which the caller is a member.
+create or replace function iu_core.fn_search_row_is_of(p_row_id uuid, p_workspace_id uuid) returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  return exists (select from iu_core.search_row r where r.row_id = p_row_id and r.workspace_id = p_workspace_id);
+end $$;
+
+grant execute on function iu_core.fn_search_row_is_of(uuid, uuid) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
+
 -- Whether the session is Stagedoor's own: its API, which runs no SQL of others, or the back end. Rows of tables are found by no other
 -- session: a member with a login could learn by questions what rows say that the table's policies hide. Internal.
 create or replace function iu_core.fn_search_session_is_ours() returns boolean
@@ -526,7 +539,8 @@ declare
   v_relation regclass := iu_core.fn_search_table_relation(p_table);
   v_name text := format('%I.%I', p_table.source_schema, p_table.source_table);
   v_key text[] := iu_core.fn_search_table_key(v_relation);
-  v_workspace text := coalesce(format('t.%I', p_table.workspace_column), format('%L::uuid', p_table.workspace_id));
+  v_workspace text := case when p_table.workspace_column is not null then format('t.%I', p_table.workspace_column)
+                           else format('%L::uuid', p_table.workspace_id) end;
   v_keys text := iu_core.fn_search_columns_sql(v_relation, 't', v_key);
   v_texts text;
   v_title text := case when p_table.title_column is not null
@@ -637,7 +651,8 @@ begin
   columns := array(select distinct c from unnest(v_key || v_watched || array_remove(array[v_workspace_column], null)) as c order by c);
   select array_agg((iu_core.fn_sql_route_column(p_relation, 'n', c)).type order by c) into column_types from unnest(columns) as c;
   v_rows := format('select %s as workspace_id, array[%s]::text[] as key, array[%s]::text[] as watched from ',
-                   coalesce(format('n.%I', v_workspace_column), format('%L::uuid', p_route.workspace_id)),
+                   case when v_workspace_column is not null then format('n.%I', v_workspace_column)
+                        else format('%L::uuid', p_route.workspace_id) end,
                    iu_core.fn_search_columns_sql(p_relation, 'n', v_key), coalesce(iu_core.fn_search_columns_sql(p_relation, 'n', v_watched), ''));
   v_from := case p_route.sql_event
     when 'insert' then format('select i.workspace_id, i.key, ''upsert'' as operation from (%s) as i', v_rows || 'stagedoor_new as n')

@@ -55,7 +55,7 @@ begin
   foreach v_event in array array['insert', 'update', 'delete', 'truncate'] loop
     perform iu_core.fn_sql_route_register(jsonb_strip_nulls(jsonb_build_object(
       'route_code', format('search.%s.%s', v_table.code, v_event), 'source_schema', v_table.source_schema, 'source_table', v_table.source_table,
-      'sql_event', v_event, 'target_event_domain', 'search', 'target_event_type', 'row_changed', 'workspace_id', v_table.workspace_id,
+      'sql_event', v_event, 'target_event_type', 'search_row_changed', 'workspace_id', v_table.workspace_id,
       'payload_contract', jsonb_build_object('search', iu_core.fn_search_table_contract(v_table)))), p_actor);
   end loop;
   return v_table.code;
