@@ -1,8 +1,7 @@
 /** `stagedoor search add-table`, `tables`, …: tables of the user in search, by routes that a second person reviews. */
 import pc from 'picocolors'
-import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
-import { API_PREFIX } from '../kernel/version.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
+import { API_PREFIX } from '../kernel/version.ts'
 import {
   activateSearchTable,
   dryRunSearchTable,
@@ -14,6 +13,7 @@ import {
   reviewSearchTable,
   type SearchTable,
 } from '../search/tables.ts'
+import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { formatCount, formatRelativeTime, joinWords, plural } from './format.ts'
 import { type Session, workspaceOf } from './session.ts'
@@ -30,7 +30,10 @@ export const addTableCommand = () =>
     .option('--language <code>', 'of the texts; default: en')
     .workspace('whose the rows are; default: the only one there is')
     .option('--workspace-column <column>', 'each row says whose it is')
-    .option('--grant', 'run the grants that are missing, if this login may; the embedded server does so by itself')
+    .option(
+      '--grant',
+      'run the grants that are missing, if this login may; the embedded server does so by itself',
+    )
     .conflicts('workspace', 'workspaceColumn')
     .examples(
       `  $ stagedoor search add-table public.products --text name,description --title name --filter brand,category
@@ -48,7 +51,8 @@ Nothing is searched before another person has reviewed and activated it. With ot
         )
       const external = await isExternal()
       const table = await administrator(async (client) => {
-        const workspace_id = workspaceColumn === undefined ? await workspaceOf(client, options.workspace) : undefined
+        const workspace_id =
+          workspaceColumn === undefined ? await workspaceOf(client, options.workspace) : undefined
         const code = await registerSearchTable(
           client,
           { source, text, title, filter, language, workspace_id, workspace_column: workspaceColumn },
@@ -81,7 +85,11 @@ export const tablesCommand = () =>
       output.list(await transaction(listSearchTables), COLUMNS, `No table is searched yet:\n${example}`)
     })
 
-const paintState = painter({ green: ['active'], yellow: ['dry run', 'reviewed', 'registered'], red: ['stopped'] })
+const paintState = painter({
+  green: ['active'],
+  yellow: ['dry run', 'reviewed', 'registered'],
+  red: ['stopped'],
+})
 const stateOf = ({ state }: SearchTable): string => state.replace('_', ' ')
 
 const COLUMNS: Column<SearchTable>[] = [
@@ -141,7 +149,8 @@ function printTable(output: Output, table: SearchTable): void {
 }
 
 function nextSteps({ code, state }: SearchTable, external: boolean): NextStep[] {
-  const call = (action: string) => `POST ${API_PREFIX}/search/tables/${code}/${action} with the reviewer’s token`
+  const call = (action: string) =>
+    `POST ${API_PREFIX}/search/tables/${code}/${action} with the reviewer’s token`
   switch (state) {
     case 'registered':
     case 'dry_run':
@@ -154,13 +163,16 @@ function nextSteps({ code, state }: SearchTable, external: boolean): NextStep[] 
       ]
     case 'reviewed':
       return [
-        ['Let it be searched', external ? call('activate') : `stagedoor search activate-table ${code} --as reviewer`],
+        [
+          'Let it be searched',
+          external ? call('activate') : `stagedoor search activate-table ${code} --as reviewer`,
+        ],
       ]
     case 'stopped':
       return [['It goes on by itself when the reason is gone; why', 'stagedoor issue list']]
     default:
       return [
-        ['Search it', 'stagedoor search <question> --table ' + code],
+        ['Search it', `stagedoor search <question> --table ${code}`],
         ['Do not wait for the quiet window', 'stagedoor search flush'],
       ]
   }
@@ -181,7 +193,10 @@ export const reviewTableCommand = () =>
     )
 
 export const activateTableCommand = () =>
-  command('activate-table', 'let a reviewed table be searched: its rows are read, and every change from now on')
+  command(
+    'activate-table',
+    'let a reviewed table be searched: its rows are read, and every change from now on',
+  )
     .argument('<table>', TABLE)
     .actor()
     .run((session, name) =>
@@ -250,7 +265,9 @@ export const removeTableCommand = () =>
       output.result({ table: table.source, statements: left }, () => {
         output.done(`${pc.bold(table.source)} is not searched any more.`)
         if (left.length === 0) return
-        output.line(`The owner of the table drops ${plural(left.length, 'trigger')}; until then they do nothing:`)
+        output.line(
+          `The owner of the table drops ${plural(left.length, 'trigger')}; until then they do nothing:`,
+        )
         for (const statement of left) output.line(`  ${statement}`)
       })
     })

@@ -12,7 +12,14 @@ import {
   searchedDocuments,
   setDocument,
 } from '../search/legacy.ts'
-import { LIFECYCLES, MAX_HITS, parseColumnValues, type SearchAnswer, SOURCES, search } from '../search/query.ts'
+import {
+  LIFECYCLES,
+  MAX_HITS,
+  parseColumnValues,
+  type SearchAnswer,
+  SOURCES,
+  search,
+} from '../search/query.ts'
 import { createVectorSearch } from '../search/vector-search.ts'
 import { ANSWER_WARNINGS } from '../search/warnings.ts'
 import { decodeUtf8 } from '../staging/records.ts'
@@ -102,7 +109,11 @@ const findCommand = () =>
       parseEdge,
     )
     .option('--table <table>', 'only rows of this table; again for one or another', collect(String))
-    .option('--filter <column=value>', 'only rows of tables with it; again for one or another', collect(String))
+    .option(
+      '--filter <column=value>',
+      'only rows of tables with it; again for one or another',
+      collect(String),
+    )
     .option('--profile <json>', 'only units whose profile holds this', parseJsonObject)
     .option('--source <source>', 'only units, only documents, or only rows of tables', SOURCES)
     .workspace()

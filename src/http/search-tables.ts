@@ -1,7 +1,12 @@
 /** Tables of the user in search: people see, review and activate them. Adding one needs an administrator of the database. */
 import { Type } from '../kernel/schema.ts'
 import { SearchTable } from '../search/shapes.ts'
-import { activateSearchTable, listSearchTables, requireSearchTable, reviewSearchTable } from '../search/tables.ts'
+import {
+  activateSearchTable,
+  listSearchTables,
+  requireSearchTable,
+  reviewSearchTable,
+} from '../search/tables.ts'
 import type { Routes } from './routes.ts'
 
 const params = { table: Type.String({ maxLength: 200, description: 'its code, or its name as in SQL' }) }
@@ -29,11 +34,16 @@ export function tableRoutes(api: Routes): void {
   api.post('/tables/:table/review', {
     operationId: 'reviewSearchTable',
     summary: 'Say that you have looked at what is read of a table and agree',
-    description: 'Anybody with the right to review, except the one who added it. It reviews the four routes of the table.',
+    description:
+      'Anybody with the right to review, except the one who added it. It reviews the four routes of the table.',
     params,
     optionalBody: {
       evidence: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1000, description: 'how many lines of each route you looked at' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          description: 'how many lines of each route you looked at',
+        }),
       ),
     },
     answer: SearchTable,

@@ -4,13 +4,7 @@ import { nullable, type Static, shape, Text, Type, Uuid } from '../kernel/schema
 import { EMBEDDERS, STORES } from '../search/collections.ts'
 import { deleteDocument, setDocument } from '../search/legacy.ts'
 import type { Search } from '../search/library.ts'
-import {
-  LIFECYCLES,
-  MAX_HITS,
-  MAX_QUESTION_CHARACTERS,
-  parseColumnValues,
-  SOURCES,
-} from '../search/query.ts'
+import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, parseColumnValues, SOURCES } from '../search/query.ts'
 import { AuditReport, SearchAnswer, SearchDeadLetter, SearchStatus, SearchWaiting } from '../search/shapes.ts'
 import {
   flushOutbox,
@@ -32,7 +26,9 @@ const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Union([Word, Type.Array(Word, { minItems: 1, maxItems: 50 })])
 const Explain = Type.Boolean({ default: false, description: 'say beside each hit why it is there' })
 const Status = Type.Enum([...LIFECYCLES], { description: 'of units; default: draft and enacted' })
-const Source = Type.Enum([...SOURCES], { description: 'only units, only the old knowledge base, or only rows of tables' })
+const Source = Type.Enum([...SOURCES], {
+  description: 'only units, only the old knowledge base, or only rows of tables',
+})
 const Container = Type.String({
   maxLength: 400,
   description: 'address or id of a unit: it, and what is in it',
@@ -99,7 +95,8 @@ export const searchRoutes = (search: Search) =>
 function questionRoutes(api: Routes, search: Search): void {
   api.get('/', {
     operationId: 'search',
-    summary: 'Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is',
+    summary:
+      'Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is',
     query: {
       q: Type.String({ maxLength: 10_000, description: QUESTION, examples: ['paid leave'] }),
       workspace_id: Workspace,
@@ -122,7 +119,10 @@ function questionRoutes(api: Routes, search: Search): void {
     problems: [403, 404],
     handle: (request) => {
       const { q: text, workspace_id, limit, explain, column, ...others } = request.query
-      const filters = { ...others, ...(column !== undefined && { columns: parseColumnValues([column].flat()) }) }
+      const filters = {
+        ...others,
+        ...(column !== undefined && { columns: parseColumnValues([column].flat()) }),
+      }
       return answer(request, search, { text, workspace_id, limit, explain, filters })
     },
   })

@@ -67,7 +67,10 @@ export async function loadHits(client: Client, question: Question, legs: LegsFou
       isEnglish(about.language) ? english : plain,
     )
     const promoted = hit.source === 'row' ? lineage.get(hit.id) : undefined
-    return { ...buildHit(hit, about, { snippet, highlights, explain }), ...(promoted && { lineage: promoted }) }
+    return {
+      ...buildHit(hit, about, { snippet, highlights, explain }),
+      ...(promoted && { lineage: promoted }),
+    }
   })
 }
 

@@ -598,7 +598,8 @@ export function parseColumnValues(given: readonly string[]): Record<string, stri
   const columns: Record<string, string[]> = {}
   for (const one of given) {
     const at = one.indexOf('=')
-    if (at < 1) throw wrong(`A filter on a column is column=value, as brand=ACME, and not ${one.slice(0, 60)}`)
+    if (at < 1)
+      throw wrong(`A filter on a column is column=value, as brand=ACME, and not ${one.slice(0, 60)}`)
     const column = one.slice(0, at)
     columns[column] = [...(Object.hasOwn(columns, column) ? columns[column]! : []), one.slice(at + 1)]
   }
@@ -648,7 +649,9 @@ function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
         Object.keys(value).length > 10 ||
         !Object.values(value).every((one) => listOf(one).every((text) => typeof text === 'string'))
       )
-        throw wrong('The filter columns takes up to ten columns with a text or a list of texts, such as {"brand": "ACME"}')
+        throw wrong(
+          'The filter columns takes up to ten columns with a text or a list of texts, such as {"brand": "ACME"}',
+        )
       return
     case 'container':
       if (typeof value !== 'string' || value === '')

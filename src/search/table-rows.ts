@@ -85,7 +85,8 @@ async function scanTable(db: Queryable, table: string, log: Logger): Promise<str
     return rows[0]!.state
   } catch (error) {
     const findings = await verifyTables(db)
-    if (findings.length === 0) log.warn({ err: error, table }, 'a table could not be scanned; will be retried')
+    if (findings.length === 0)
+      log.warn({ err: error, table }, 'a table could not be scanned; will be retried')
     return 'waiting'
   }
 }

@@ -25,7 +25,9 @@ export interface NewSearchTable {
 }
 
 const COLUMNS = columnsOf(SearchTable, {
-  as: { routes: `array(select format('search.%s.%s', code, e) from unnest(array['delete', 'insert', 'truncate', 'update']) as e)` },
+  as: {
+    routes: `array(select format('search.%s.%s', code, e) from unnest(array['delete', 'insert', 'truncate', 'update']) as e)`,
+  },
 })
 
 /**
@@ -35,21 +37,24 @@ const COLUMNS = columnsOf(SearchTable, {
 export async function registerSearchTable(
   db: Queryable,
   table: NewSearchTable,
-  { grant = false, actor }: { readonly grant?: boolean | undefined; readonly actor?: string | undefined } = {},
+  {
+    grant = false,
+    actor,
+  }: { readonly grant?: boolean | undefined; readonly actor?: string | undefined } = {},
 ): Promise<string> {
-  const { rows } = await db.query<{ code: string }>('select iu_core.fn_search_table_register($1, $2, $3) as code', [
-    JSON.stringify(omitUndefined(table)),
-    actor ?? null,
-    grant,
-  ])
+  const { rows } = await db.query<{ code: string }>(
+    'select iu_core.fn_search_table_register($1, $2, $3) as code',
+    [JSON.stringify(omitUndefined(table)), actor ?? null, grant],
+  )
   return rows[0]!.code
 }
 
 /** Attaches the triggers; nothing is projected. `db` must act as workflow_admin. Returns on how many tables. */
 export async function dryRunSearchTable(db: Queryable, table: string): Promise<number> {
-  const { rows } = await db.query<{ attached: number }>('select iu_core.fn_search_table_dry_run($1) as attached', [
-    table,
-  ])
+  const { rows } = await db.query<{ attached: number }>(
+    'select iu_core.fn_search_table_dry_run($1) as attached',
+    [table],
+  )
   return rows[0]!.attached
 }
 
@@ -57,7 +62,10 @@ export async function dryRunSearchTable(db: Queryable, table: string): Promise<n
 export async function reviewSearchTable(
   db: Queryable,
   table: string,
-  { evidence = 1, actor }: { readonly evidence?: number | undefined; readonly actor?: string | undefined } = {},
+  {
+    evidence = 1,
+    actor,
+  }: { readonly evidence?: number | undefined; readonly actor?: string | undefined } = {},
 ): Promise<void> {
   await db.query('select iu_core.fn_search_table_review($1, $2, $3)', [table, evidence, actor ?? null])
 }
@@ -73,7 +81,9 @@ export async function rescanSearchTable(db: Queryable, table: string): Promise<v
 
 /** `db` must act as workflow_admin. Returns the statements that the owners of the tables must run. */
 export async function removeSearchTable(db: Queryable, table: string): Promise<string[]> {
-  const { rows } = await db.query<{ left: string[] }>('select iu_core.fn_search_table_remove($1) as left', [table])
+  const { rows } = await db.query<{ left: string[] }>('select iu_core.fn_search_table_remove($1) as left', [
+    table,
+  ])
   return rows[0]!.left
 }
 

@@ -118,7 +118,12 @@ it('brings back what somebody wanted again between the look and the removal', as
         },
       }),
   }
-  const report = await auditSearch({ pool: db.pool('stagedoor_worker'), worker: place.pool, providers: late, repair: true })
+  const report = await auditSearch({
+    pool: db.pool('stagedoor_worker'),
+    worker: place.pool,
+    providers: late,
+    repair: true,
+  })
   expect(report.findings).toMatchObject([{ finding: 'orphan', id: point.id }])
   await place.settle()
   expect(heldOf(place.store, active, unit.unit_id)).toHaveLength(1)
@@ -218,12 +223,18 @@ describe('a staging id', () => {
     })
     const staged = (await found()).filter(({ finding }) => finding === 'staging').map(({ id }) => id)
     expect(staged.sort()).toEqual([record, other].sort())
-    const health = await stagingInStores({ pool: db.pool('stagedoor_worker'), worker: place.pool, providers: place.providers })
+    const health = await stagingInStores({
+      pool: db.pool('stagedoor_worker'),
+      providers: place.providers,
+    })
     expect(health).toMatchObject({ ok: false, detail: expect.stringContaining(record) })
     await audit(true)
     expect(await found()).toEqual([])
     expect(
-      await stagingInStores({ pool: db.pool('stagedoor_worker'), worker: place.pool, providers: place.providers }),
+      await stagingInStores({
+        pool: db.pool('stagedoor_worker'),
+        providers: place.providers,
+      }),
     ).toMatchObject({ ok: true })
   })
 

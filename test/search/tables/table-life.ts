@@ -1,6 +1,7 @@
 /** Tables of somebody in search, brought as far as a test needs: registered, reviewed by a second person, active and read. */
 import type pg from 'pg'
 import pino from 'pino'
+import { collectChanges } from '../../../src/search/table-rows.ts'
 import {
   activateSearchTable,
   dryRunSearchTable,
@@ -8,7 +9,6 @@ import {
   registerSearchTable,
   reviewSearchTable,
 } from '../../../src/search/tables.ts'
-import { collectChanges } from '../../../src/search/table-rows.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { MIGRATOR } from '../../support/template.ts'
 import type { Projecting } from '../projection-workplace.ts'
@@ -16,7 +16,9 @@ import type { Projecting } from '../projection-workplace.ts'
 /** What the owner of a table runs before it can be searched. */
 export async function allowSearch(owner: pg.Client, ...tables: string[]): Promise<void> {
   for (const table of tables)
-    await owner.query(`grant trigger on ${table} to workflow_admin; grant select on ${table} to vector_worker`)
+    await owner.query(
+      `grant trigger on ${table} to workflow_admin; grant select on ${table} to vector_worker`,
+    )
 }
 
 /** Registered and in dry run. */
