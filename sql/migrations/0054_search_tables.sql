@@ -130,6 +130,8 @@ begin
   end if;
   return new;
 end $$;
+revoke all on function iu_core.fn_search_table_is_ours(text, text) from public;
+revoke all on function iu_core.fn_search_table_guard() from public;
 create trigger search_table_is_no_staging
   before insert or update of source_schema, source_table on iu_core.search_table
   for each row execute function iu_core.fn_search_table_guard();
@@ -161,6 +163,7 @@ as $$
 begin
   return exists (select from iu_core.search_row r where r.row_id = p_row_id and r.workspace_id in (select iu_core.fn_my_workspaces()));
 end $$;
+revoke all on function iu_core.fn_search_row_is_mine(uuid) from public;
 grant execute on function iu_core.fn_search_row_is_mine(uuid) to authenticated, stagedoor_agent, stagedoor_reviewer;
 create policy vector_outbox_member_reads_rows on iu_core.vector_outbox for select to authenticated, stagedoor_agent, stagedoor_reviewer
   using (row_id is not null and iu_core.fn_search_row_is_mine(row_id));

@@ -235,6 +235,8 @@ begin
             where w.workspace_id is not null)) as now on now.row_id = r.row_id
     left join iu_core.vector_outbox o on o.row_id = r.row_id
    where coalesce(o.status, 'done') = 'done' and now.problem is null
+     -- Not one that was deleted since the page was read.
+     and (now.row_id is not null or not exists (select from iu_core.search_row k where k.row_id = r.row_id))
      and not exists (select from iu_core.search_row_change c where c.table_id = p_table_id and c.key = r.key)
      and coalesce(now.body, 'x') <> ''
      and not exists (select from iu_core.search_chunk c where c.row_id = r.row_id and c.content_hash_at_embedding = now.content_hash);

@@ -441,7 +441,7 @@ begin
     from pg_locks l
    where l.locktype = 'relation' and l.granted and l.database = (select d.oid from pg_database d where d.datname = current_database())
      and l.relation in (select r::oid from iu_core.fn_search_table_tree(p_table_id) as r)
-     and l.mode in ('RowExclusiveLock', 'ShareUpdateExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock');
+     and l.mode = 'RowExclusiveLock';
   -- Those that came later have the triggers.
   v_writers := case when t.scan_blockers is null then v_writers
                     else array(select w from unnest(v_writers) as w where w = any (t.scan_blockers)) end;

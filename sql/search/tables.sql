@@ -72,6 +72,13 @@ declare
   v_route text;
   v_attached integer;
 begin
+  -- A dry run would stop it.
+  if v_table.state = 'active' then
+    raise exception using
+      errcode = 'SD724',
+      message = format('The table %s has had its dry run: it is active', v_table.code),
+      detail = json_build_object('table', v_table.code, 'reason', 'it is active')::text;
+  end if;
   perform iu_core.fn_search_table_require_rights(v_table, false);
   foreach v_route in array iu_core.fn_search_table_routes(v_table.table_id) loop
     v_attached := iu_core.fn_sql_route_dry_run(v_route);

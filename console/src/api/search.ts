@@ -43,6 +43,7 @@ export function createSearchApi(request: Request): SearchApi {
     tables: () => request('/search/tables'),
     reviewTable: (table) =>
       request(`/search/tables/${encodeURIComponent(table)}/review`, { method: 'POST', body: {} }),
-    activateTable: (table) => request(`/search/tables/${encodeURIComponent(table)}/activate`, { method: 'POST' }),
+    activateTable: (table) =>
+      request(`/search/tables/${encodeURIComponent(table)}/activate`, { method: 'POST' }),
   }
 }

@@ -73,7 +73,9 @@ function Table({ table, changed }: { table: SearchTable; changed(): Promise<unkn
           verb={action === 'review' ? 'I have checked it' : 'Activate'}
           close={() => setDeciding(false)}
           act={async () => {
-            await (action === 'review' ? api.search.reviewTable(table.code) : api.search.activateTable(table.code))
+            await (action === 'review'
+              ? api.search.reviewTable(table.code)
+              : api.search.activateTable(table.code))
             await changed()
           }}
         >
@@ -89,7 +91,12 @@ function Table({ table, changed }: { table: SearchTable; changed(): Promise<unkn
 }
 
 function columnsOf({ text_columns, title_column, filter_columns, key_columns }: SearchTable): string {
-  const columns = [...key_columns, ...text_columns, ...(title_column ? [title_column] : []), ...filter_columns]
+  const columns = [
+    ...key_columns,
+    ...text_columns,
+    ...(title_column ? [title_column] : []),
+    ...filter_columns,
+  ]
   return [...new Set(columns)].join(', ')
 }
 

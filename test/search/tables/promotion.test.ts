@@ -45,7 +45,12 @@ beforeAll(async () => {
     name: 'plants',
     fields: { code: { type: 'text' }, about: { type: 'text' }, kind: { type: 'text' } },
     rows: [
-      { name: 'plant', target: 'public.plants', key: ['code'], columns: { code: 'code', about: 'about', kind: 'kind' } },
+      {
+        name: 'plant',
+        target: 'public.plants',
+        key: ['code'],
+        columns: { code: 'code', about: 'about', kind: 'kind' },
+      },
     ],
   })
   const options = { approvalRequired: false }
@@ -60,7 +65,14 @@ beforeAll(async () => {
 
 it('promoted and undone', async () => {
   expect(await find('thorny')).toEqual([
-    { key: { code: 'p1' }, snippet: 'a thorny shrub', columns: { kind: 'shrub' }, freshness: 'current', line: undefined, upload: undefined },
+    {
+      key: { code: 'p1' },
+      snippet: 'a thorny shrub',
+      columns: { kind: 'shrub' },
+      freshness: 'current',
+      line: undefined,
+      upload: undefined,
+    },
   ])
   const { upload_id } = await trial.promoted(
     [
@@ -71,8 +83,12 @@ it('promoted and undone', async () => {
   )
   await settleTables(place)
   expect(await find('thorny')).toEqual([])
-  expect(await find('smooth')).toMatchObject([{ key: { code: 'p1' }, line: 2, upload: upload_id, freshness: 'current' }])
-  expect(await find('fern')).toMatchObject([{ key: { code: 'p2' }, line: 3, upload: upload_id, columns: { kind: 'fern' } }])
+  expect(await find('smooth')).toMatchObject([
+    { key: { code: 'p1' }, line: 2, upload: upload_id, freshness: 'current' },
+  ])
+  expect(await find('fern')).toMatchObject([
+    { key: { code: 'p2' }, line: 3, upload: upload_id, columns: { kind: 'fern' } },
+  ])
   await trial.undo(upload_id)
   expect(await find('fern')).toEqual([])
   await settleTables(place)

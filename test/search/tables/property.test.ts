@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 import { liveCollections } from '../../../src/search/collections.ts'
+import { removeSearchTable } from '../../../src/search/tables.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createWorkspace } from '../../support/factories.ts'
 import { cases } from '../../support/length.ts'
@@ -11,7 +12,6 @@ import { MIGRATOR } from '../../support/template.ts'
 import { Steerable } from '../projection-model.ts'
 import { activeName, type Hand, useProjecting, vectorOf } from '../projection-workplace.ts'
 import { activate, allowSearch, settleTables } from './table-life.ts'
-import { removeSearchTable } from '../../../src/search/tables.ts'
 
 const db = useDatabase()
 const place = useProjecting(db)
@@ -26,7 +26,13 @@ beforeAll(async () => {
 })
 
 type Step =
-  | { readonly do: 'write'; readonly id: number; readonly words: number; readonly mine: boolean; readonly undone: boolean }
+  | {
+      readonly do: 'write'
+      readonly id: number
+      readonly words: number
+      readonly mine: boolean
+      readonly undone: boolean
+    }
   | { readonly do: 'delete' | 'rename'; readonly id: number; readonly to: number }
   | { readonly do: 'truncate' | 'alter' }
   | { readonly do: 'collect' }
@@ -46,25 +52,41 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       undone: fc.nat({ max: 4 }).map((n) => n === 0),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('delete' as const, 'rename' as const), id, to: id }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('delete' as const, 'rename' as const), id, to: id }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('truncate' as const, 'alter' as const) }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('collect' as const) }) },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('claim' as const), worker }) },
   {
     weight: 14,
     arbitrary: fc.record({
-      do: fc.constantFrom('advance' as const, 'advance' as const, 'advance' as const, 'finish' as const, 'crash' as const, 'late' as const),
+      do: fc.constantFrom(
+        'advance' as const,
+        'advance' as const,
+        'advance' as const,
+        'finish' as const,
+        'crash' as const,
+        'late' as const,
+      ),
       worker,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('store' as const, 'embedder' as const), away: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom('store' as const, 'embedder' as const), away: fc.boolean() }),
+  },
 )
 
 /** None to three chunks; text 3 says nothing. */
 const textOf = (words: number): string =>
   words === 3
     ? ' '
-    : Array.from({ length: words + 1 }, (_, n) => `${`${['alpha', 'beta', 'gamma'][(words + n) % 3]} `.repeat(300).trim()}.`).join('\n\n')
+    : Array.from(
+        { length: words + 1 },
+        (_, n) => `${`${['alpha', 'beta', 'gamma'][(words + n) % 3]} `.repeat(300).trim()}.`,
+      ).join('\n\n')
 
 interface Working {
   readonly steering: Steerable
@@ -95,7 +117,12 @@ class Run {
     await owner.query(`create table ${this.table} (id int primary key, tenant uuid, name text, brand text);
       insert into ${this.table} values (0, '${ours}', 'was there before', 'old')`)
     await allowSearch(owner, this.table)
-    this.code = await activate(db, { source: this.table, text: ['name'], filter: ['brand'], workspace_column: 'tenant' })
+    this.code = await activate(db, {
+      source: this.table,
+      text: ['name'],
+      filter: ['brand'],
+      workspace_column: 'tenant',
+    })
   }
 
   async step(what: Step): Promise<void> {
@@ -114,7 +141,10 @@ class Run {
         await owner.query(`delete from ${table} where id = $1`, [what.id])
         return
       case 'rename':
-        await owner.query(`update ${table} set id = $2 where id = $1 and not exists (select from ${table} where id = $2)`, [what.id, what.to])
+        await owner.query(
+          `update ${table} set id = $2 where id = $1 and not exists (select from ${table} where id = $2)`,
+          [what.id, what.to],
+        )
         return
       case 'truncate':
         await owner.query(`truncate ${table}`)
@@ -162,9 +192,13 @@ class Run {
   async end(): Promise<void> {
     Object.assign(place.faults, { embedderAway: false, storeAway: false })
     for (const { steering } of [...this.workers, ...this.sleepers]) await steering.toEnd()
-    await db.owner(`update iu_core.vector_outbox set leased_until = clock_timestamp() - interval '1 second' where status = 'processing'`)
+    await db.owner(
+      `update iu_core.vector_outbox set leased_until = clock_timestamp() - interval '1 second' where status = 'processing'`,
+    )
     await settleTables(place)
-    await db.owner(`update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`)
+    await db.owner(
+      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`,
+    )
     const { projection } = place.worker()
     while ((await projection.purge(await liveCollections(place.pool), 50)) > 0);
     await settleTables(place)
@@ -174,7 +208,15 @@ class Run {
     const { rows: wanted } = await owner.query<{ key: string; tenant: string; text: string; brand: string }>(
       `select id::text as key, tenant, btrim(name) as text, brand from ${this.table} order by id`,
     )
-    const chunks = await db.owner<{ chunk_id: string; row_id: string; key: string; tenant: string; piece: string; hash: string; brand: string }>(
+    const chunks = await db.owner<{
+      chunk_id: string
+      row_id: string
+      key: string
+      tenant: string
+      piece: string
+      hash: string
+      brand: string
+    }>(
       `select c.chunk_id, c.row_id, r.key[1] as key, c.workspace_id as tenant, c.content_hash_at_embedding as hash, r.filters ->> 'brand' as brand,
               substr(btrim(s.name), c.from_char + 1, c.to_char - c.from_char) as piece
          from iu_core.search_chunk c join iu_core.search_row r using (row_id) join iu_core.search_table t using (table_id)
@@ -184,7 +226,9 @@ class Run {
     )
     const found = new Map(chunks.map(({ key, tenant, brand }) => [key, { tenant, brand }]))
     expect(found).toEqual(
-      new Map(wanted.filter(({ text }) => text !== '').map(({ key, tenant, brand }) => [key, { tenant, brand }])),
+      new Map(
+        wanted.filter(({ text }) => text !== '').map(({ key, tenant, brand }) => [key, { tenant, brand }]),
+      ),
     )
     for (const { key, text } of wanted.filter(({ text }) => text !== ''))
       expect(
@@ -194,27 +238,51 @@ class Run {
           .join('\n\n'),
       ).toBe(text)
     const held = [...place.store.of(await activeName(place.pool)).values()]
-    const own = new Set((await db.owner<{ row_id: string }>('select row_id from iu_core.search_row')).map(({ row_id }) => row_id))
+    const own = new Set(
+      (await db.owner<{ row_id: string }>('select row_id from iu_core.search_row')).map(
+        ({ row_id }) => row_id,
+      ),
+    )
     const sorted = <T extends { id: string }>(all: T[]) => all.sort((a, b) => (a.id < b.id ? -1 : 1))
     expect(
       sorted(
         held
           .filter(({ payload }) => payload.row_id !== undefined)
-          .map(({ id, vector, payload }) => ({ id, vector, row: payload.row_id, tenant: payload.workspace_id })),
+          .map(({ id, vector, payload }) => ({
+            id,
+            vector,
+            row: payload.row_id,
+            tenant: payload.workspace_id,
+          })),
       ),
-    ).toEqual(sorted(chunks.map((one) => ({ id: one.chunk_id, vector: vectorOf(one.piece), row: one.row_id, tenant: one.tenant }))))
+    ).toEqual(
+      sorted(
+        chunks.map((one) => ({
+          id: one.chunk_id,
+          vector: vectorOf(one.piece),
+          row: one.row_id,
+          tenant: one.tenant,
+        })),
+      ),
+    )
     expect(own.size).toBeGreaterThanOrEqual(found.size)
-    expect(await db.owner(`select from iu_core.search_point where state <> 'written' and row_id is not null`)).toEqual([])
+    expect(
+      await db.owner(`select from iu_core.search_point where state <> 'written' and row_id is not null`),
+    ).toEqual([])
   }
 
   /** So that the next run begins without its rows; what was removed leaves search completely. */
   async remove(): Promise<void> {
     await removeSearchTable(db.pool(MIGRATOR), this.code)
     await settleTables(place)
-    await db.owner(`update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`)
+    await db.owner(
+      `update iu_core.search_point set changed_at = changed_at - interval '11 minutes' where state = 'removed'`,
+    )
     const { projection } = place.worker()
     while ((await projection.purge(await liveCollections(place.pool), 50)) > 0);
-    await db.owner(`update iu_core.vector_outbox set changed_at = changed_at - interval '11 minutes' where row_id is not null`)
+    await db.owner(
+      `update iu_core.vector_outbox set changed_at = changed_at - interval '11 minutes' where row_id is not null`,
+    )
     await settleTables(place)
     for (const left of ['search_row', 'search_table', 'search_row_change'])
       expect(await db.owner(`select * from iu_core.${left}`)).toEqual([])
@@ -239,11 +307,69 @@ it('writes, deletes, other keys and workspaces, rollbacks, deaths at every bound
 
 /** Every alias that our statements use, and names that need quotes. */
 const NAMES = [
-  ...['t', 'r', 'x', 'f', 'n', 'i', 'd', 'q', 's', 'y', 'p', 'k', 'e', 'c', 'v', 'w', 'j', 'key', 'wanted', 'row_id', 'title', 'body'],
-  ...['filters', 'workspace_id', 'operation', 'watched', 'value', 'events', 'content', 'token', 'stagedoor_new', 'stagedoor_old', 'n0'],
-  ...['a%s', 'quo"te', "apo'strophe", 'Upper', 'with space', 'back\\slash', '$1', 'select', 'đặc', 'to_jsonb', 'array', 'public'],
+  ...[
+    't',
+    'r',
+    'x',
+    'f',
+    'n',
+    'i',
+    'd',
+    'q',
+    's',
+    'y',
+    'p',
+    'k',
+    'e',
+    'c',
+    'v',
+    'w',
+    'j',
+    'key',
+    'wanted',
+    'row_id',
+    'title',
+    'body',
+  ],
+  ...[
+    'filters',
+    'workspace_id',
+    'operation',
+    'watched',
+    'value',
+    'events',
+    'content',
+    'token',
+    'stagedoor_new',
+    'stagedoor_old',
+    'n0',
+  ],
+  ...[
+    'a%s',
+    'quo"te',
+    "apo'strophe",
+    'Upper',
+    'with space',
+    'back\\slash',
+    '$1',
+    'select',
+    'đặc',
+    'to_jsonb',
+    'array',
+    'public',
+  ],
 ]
-const TYPES = ['text', 'int', 'varchar(40)', 'numeric', 'uuid', 'date', 'timestamptz', 'char(8)', 'bigint'] as const
+const TYPES = [
+  'text',
+  'int',
+  'varchar(40)',
+  'numeric',
+  'uuid',
+  'date',
+  'timestamptz',
+  'char(8)',
+  'bigint',
+] as const
 const VALUES: Record<(typeof TYPES)[number], string> = {
   text: `md5(g::text)`,
   int: 'g',
@@ -269,8 +395,17 @@ it('no name of a column, table or schema meets one of ours', async () => {
         const quoted = (one: string) => `"${one.replaceAll('"', '""')}"`
         const space = schema === 'public' ? 'public' : quoted(`s ${schema}`)
         const source = `${space}.${quoted(tableName)}`
-        const [first, second, text, title, filter] = columns.map(quoted) as [string, string, string, string, string]
-        if (space !== 'public') await owner.query(`create schema ${space}; grant usage on schema ${space} to vector_worker, workflow_admin`)
+        const [first, second, text, title, filter] = columns.map(quoted) as [
+          string,
+          string,
+          string,
+          string,
+          string,
+        ]
+        if (space !== 'public')
+          await owner.query(
+            `create schema ${space}; grant usage on schema ${space} to vector_worker, workflow_admin`,
+          )
         await owner.query(`create table ${source} (${first} ${types[0]}, ${second} ${types[1]}, ${text} text, ${title} text, ${filter} text,
           primary key (${first}, ${second}))${partitioned ? ` partition by hash (${first})` : ''}`)
         if (partitioned)
@@ -292,24 +427,33 @@ it('no name of a column, table or schema meets one of ours', async () => {
         })
         await settleTables(place)
         await owner.query(rows(13, 20, 'late'))
-        await owner.query(`update ${source} set ${text} = 'edited' where ${title} = 'title 3'; delete from ${source} where ${title} = 'title 4'`)
+        await owner.query(
+          `update ${source} set ${text} = 'edited' where ${title} = 'title 3'; delete from ${source} where ${title} = 'title 4'`,
+        )
         await settleTables(place)
         const rowsOf = await db.owner<{ rows: string }>(
           `select count(distinct row_id)::text as rows from iu_core.search_chunk c join iu_core.search_row r using (row_id) join iu_core.search_table t using (table_id) where t.code = $1`,
           [code],
         )
         expect(rowsOf).toEqual([{ rows: '19' }])
-        const found = await db.pool('stagedoor_worker').query<{ chunk_id: string }>(
-          'select chunk_id from iu_core.fn_search_lexical($1, $2, 100)',
-          [ours, 'edited'],
-        )
+        const found = await db
+          .pool('stagedoor_worker')
+          .query<{ chunk_id: string }>('select chunk_id from iu_core.fn_search_lexical($1, $2, 100)', [
+            ours,
+            'edited',
+          ])
         expect(found.rows).toHaveLength(1)
         const { rows: read } = await place.pool.query(
           `select title, body, filters, problem from iu_core.fn_search_rows_read(null, array(select row_id from iu_core.search_chunk where chunk_id = $1))`,
           [found.rows[0]!.chunk_id],
         )
         expect(read).toEqual([
-          { title: 'title 3', body: 'title 3\n\nedited', filters: { [columns[4]!]: 'kind 1' }, problem: null },
+          {
+            title: 'title 3',
+            body: 'title 3\n\nedited',
+            filters: { [columns[4]!]: 'kind 1' },
+            problem: null,
+          },
         ])
         await removeSearchTable(db.pool(MIGRATOR), code)
         await settleTables(place)

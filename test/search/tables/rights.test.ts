@@ -88,16 +88,20 @@ describe('rights on the table', () => {
   })
   it('a login that is not ours finds no rows by the functions', async () => {
     const session = await db.session('postgres')
-    await db.owner(`insert into public.workspace_members (workspace_id, user_id, role) values ($1, 'postgres', 'viewer')`, [
-      know.workspace,
-    ])
+    await db.owner(
+      `insert into public.workspace_members (workspace_id, user_id, role) values ($1, 'postgres', 'viewer')`,
+      [know.workspace],
+    )
     await session.query('set role authenticated')
-    const lexical = await session.query('select * from iu_core.fn_search_lexical($1, $2)', [know.workspace, 'bluebird lunch'])
-    expect(lexical.rows).toEqual([])
-    const filtered = await session.query(`select * from iu_core.fn_search_lexical($1, $2, 10, '{"source": "row"}')`, [
+    const lexical = await session.query('select * from iu_core.fn_search_lexical($1, $2)', [
       know.workspace,
       'bluebird lunch',
     ])
+    expect(lexical.rows).toEqual([])
+    const filtered = await session.query(
+      `select * from iu_core.fn_search_lexical($1, $2, 10, '{"source": "row"}')`,
+      [know.workspace, 'bluebird lunch'],
+    )
     expect(filtered.rows).toEqual([])
     await expect(session.query('select * from iu_core.search_row')).rejects.toMatchObject({ code: '42501' })
   })
@@ -115,12 +119,14 @@ describe('tenancy', () => {
   it('a row belongs to the workspace that its column says, moves with it, and without one to nobody', async () => {
     const elsewhere = await createWorkspace(db, 'elsewhere')
     const their = await createMember(db, elsewhere, 'viewer')
-    await owner.query(`create table tickets (id int primary key, tenant uuid, about text); grant select on tickets to authenticated`)
+    await owner.query(
+      `create table tickets (id int primary key, tenant uuid, about text); grant select on tickets to authenticated`,
+    )
     await allowSearch(owner, 'tickets')
-    await owner.query(`insert into tickets values (1, $1, 'printer on fire'), (2, $2, 'printer jammed'), (3, null, 'printer lost')`, [
-      know.workspace,
-      elsewhere,
-    ])
+    await owner.query(
+      `insert into tickets values (1, $1, 'printer on fire'), (2, $2, 'printer jammed'), (3, null, 'printer lost')`,
+      [know.workspace, elsewhere],
+    )
     await activate(db, { source: 'tickets', text: ['about'], workspace_column: 'tenant' })
     await settleTables(place)
     expect(await idsOf('printer')).toEqual(['1'])

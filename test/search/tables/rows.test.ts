@@ -16,7 +16,8 @@ let owner: pg.Client
 
 const keysOf = (hits: readonly SearchHit[]) =>
   hits.map(({ key }) => [key?.region, key?.sku ?? key?.id].filter(Boolean).join('/'))
-const find = async (text: string, options = {}) => keysOf((await know.ask(text, { dense: [], ...options })).hits)
+const find = async (text: string, options = {}) =>
+  keysOf((await know.ask(text, { dense: [], ...options })).hits)
 
 beforeAll(async () => {
   know = await createKnowledge(db)
