@@ -31,8 +31,12 @@ const SEARCH_WORKER = [
     (name) => `fn_vector_points_${name}`,
   ),
   ...['cost_add', 'generation_add', 'text_put'].map((name) => `fn_search_${name}`),
-  ...['row_sources_of_all', 'rows_are_many', 'rows_collect', 'rows_refresh'].map((name) => `fn_search_${name}`),
-  ...['table_scan_begin', 'table_scan_put', 'table_sweep', 'table_tree', 'tables_verify'].map((name) => `fn_search_${name}`),
+  ...['row_sources_of_all', 'rows_are_many', 'rows_collect', 'rows_refresh'].map(
+    (name) => `fn_search_${name}`,
+  ),
+  ...['table_scan_begin', 'table_scan_put', 'table_sweep', 'table_tree', 'tables_verify'].map(
+    (name) => `fn_search_${name}`,
+  ),
 ].map((name) => `iu_core.${name}`)
 
 /** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter, that of a unit and those of what all workspaces share ask in turn. */

@@ -224,7 +224,7 @@ describe('the audit', () => {
     await table('planted', undefined, `(1, 'walnut'), (2, 'almond'), (3, 'hazel')`)
     await activate(db, { source: 'planted', text: ['about'], workspace_id: know.workspace })
     await settleTables(place)
- // Of a unit that nobody embedded the audit says so as well.
+    // Of a unit that nobody embedded the audit says so as well.
     const audit = async (repair = false) => {
       const report = await auditSearch({
         pool: db.pool('stagedoor_worker'),
