@@ -83,7 +83,23 @@ begin
   end if;
 end $$;
 
-grant execute on function iu_core.fn_job_worker_set_idle(uuid, boolean) to dot_executor, service_role;
+grant execute on function iu_core.fn_job_worker_set_idle(uuid, boolean) to dot_executor, service_role, stagedoor_executor;
+
+-- A worker whose claim waits: it is idle from now on, and learns what its server waits for.
+create or replace function iu_core.fn_job_worker_wait(p_worker uuid, out executor text, out kinds text[], out lease_ms integer)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  w iu_core.job_worker := iu_core.fn_job_worker_require(p_worker);
+begin
+  perform iu_core.fn_job_worker_set_idle(p_worker, true);
+  executor := w.executor;
+  kinds := w.kinds;
+  lease_ms := extract(epoch from w.lease) * 1000;
+end $$;
+
+grant execute on function iu_core.fn_job_worker_wait(uuid) to dot_executor, service_role, stagedoor_executor;
 
 -- Deregisters a worker and releases its jobs. Returns how many jobs. p_crash: the worker leaves because of this error; then a
 -- crash is charged to the jobs that had begun, as if it had died.

@@ -310,7 +310,7 @@ as $$
 declare
   v_texts text[] := array(select jsonb_array_elements_text(iu_core.fn_search_filter_values(jsonb_build_object('texts', p_texts), 'texts')));
   -- A star after less than two characters, which parses to no prefix either, is ignored.
-  v_prefixes text[] := array(select lower(iu_core.fn_search_normalize(rtrim(t, '*'))) from unnest(v_texts) as t where t ~ '^[^\s]{2,}\*$');
+  v_prefixes text[] := array(select lower(iu_core.fn_search_fold(rtrim(t, '*'))) from unnest(v_texts) as t where t ~ '^[^\s]{2,}\*$');
   v_phrase record;
 begin
   return query
@@ -329,11 +329,11 @@ begin
       from iu_core.search_posting x
       join iu_core.search_chunk c on c.chunk_no = x.chunk_no
      where x.lexeme_id = any (v_phrase.rarest)
-       and iu_core.fn_search_phrases_match(c.words, c.language, array[v_phrase.english], array[v_phrase.simple])
+       and c.words @@ v_phrase.phrase
      union all
     select p.unit_id
       from iu_core.search_pending p
      where p.workspace_id = p_workspace_id
-       and iu_core.fn_search_phrases_match(p.words, p.language, array[v_phrase.english], array[v_phrase.simple]);
+       and p.words @@ v_phrase.phrase;
   end loop;
 end $$;

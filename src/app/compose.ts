@@ -118,6 +118,7 @@ export interface ApiResources {
   readonly replica: ReadReplica | undefined
   /** Carries wake-ups; undefined without NATS_URL. */
   readonly nats: Nats | undefined
+  readonly wakeups: Wakeups
   /** As dot_executor: asks the database how it is. */
   readonly health: Pool
   readonly ingest: PipelineDeps
@@ -369,11 +370,13 @@ function openApi(context: Context, search: Search, nats: Nats | undefined, metri
     requests,
     replica: openReplica(context, requests, metrics),
     nats,
+    wakeups: openWakeupsHere(context),
     health: openWorkerPool(context, { max: HEALTH_SESSIONS, purpose: 'health' }),
     ingest: {
       pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
       home: config.home,
       files: stores.uploads,
+      proposalPool: openProposalPool(context),
     },
     search,
     blobs: stores.blobs,
@@ -381,6 +384,15 @@ function openApi(context: Context, search: Search, nats: Nats | undefined, metri
   }
   closers.push(retainDuck(spoolFolder(config.home)))
   return resources
+}
+
+/** Few: each holds locks on tables of the user while it works. */
+const PROPOSAL_SESSIONS = 2
+
+function openProposalPool(context: Context): Pool | undefined {
+  const { proposalUrl } = context.database
+  if (proposalUrl === undefined) return undefined
+  return openPool(context, proposalUrl, { max: PROPOSAL_SESSIONS, purpose: 'proposals' })
 }
 
 function openRequestPool(context: Context, url: string, purpose: string): Pool {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
+import { storableText } from '../kernel/text.ts'
 import {
   type CreatedRecord,
   createRecord,
@@ -59,11 +60,24 @@ export interface StagedMark {
 export async function stageMark(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
   const { workspace, source: given, owner, purpose, ...options } = mark
   const previous = await transaction((client) => previousPieces(client, workspace, options.sourceRef))
-  const { manifest, source, report } = await markInThread(given, { ...options, previous })
+  const fallbackLanguage = await transaction((client) => languageOf(client, given))
+  const { manifest, source, report } = await markInThread(given, { ...options, previous, fallbackLanguage })
   const staged = await transaction((client) =>
     stageProposal(client, { workspace, manifest, source, owner, purpose }),
   )
   return { ...staged, manifest, report }
+}
+
+/** More than fn_text_language looks at. */
+const MAX_SAMPLE_BYTES = 8000
+
+/** As search finds it out for a text of which nobody said the language. */
+async function languageOf(db: Queryable, source: string | Buffer): Promise<string> {
+  const text = typeof source === 'string' ? source : source.subarray(0, MAX_SAMPLE_BYTES).toString('utf8')
+  const { rows } = await db.query<{ language: string }>('select iu_core.fn_text_language($1) as language', [
+    storableText(text.slice(0, MAX_SAMPLE_BYTES), ' '),
+  ])
+  return rows[0]!.language
 }
 
 interface ChangedManifest {

@@ -12,6 +12,7 @@ import type { GatewayHooks, GatewayState } from '../runtime/remote/gateway.ts'
 import type { ProjectionHooks } from '../search/projection.ts'
 import type { SearchStatus } from '../search/status.ts'
 import type { Process } from './processes.ts'
+import type { RemoteWorkerHooks } from './remote-worker.ts'
 import type { ReplicaHooks } from './replica.ts'
 
 /** Counts what executors do over HTTP. */
@@ -19,6 +20,11 @@ export interface ExecutorHooks {
   onClaim(jobs: number): void
   onComplete(jobs: number): void
   onFail(jobs: number): void
+}
+
+/** Counts what a remote worker runs. */
+export interface RemoteWorkerMetrics extends RemoteWorkerHooks {
+  watch(worker: { readonly gateway: string | undefined; readonly running: number }): void
 }
 
 interface DatabaseMetrics {
@@ -53,6 +59,8 @@ export interface Metrics {
   readonly wakeups: WakeupHooks & { onNats(connected: boolean): void }
   /** For the gateway of this process. */
   readonly gateway: GatewayMetrics
+  /** For a process that is a remote worker. */
+  readonly remote: RemoteWorkerMetrics
   /** For the dispatcher of this process. */
   onPass(pass: Pass): void
   /** The text of a scrape. */
@@ -135,6 +143,7 @@ export function createMetrics(): Metrics {
     replica: replicaMetrics(registers),
     wakeups: wakeupMetrics(registers),
     gateway: gatewayMetrics(registers),
+    remote: remoteWorkerMetrics(registers),
     onPass(pass) {
       for (const [what, count] of Object.entries(pass)) dispatched.inc({ what }, count)
     },
@@ -306,6 +315,47 @@ function gatewayMetrics(registers: Registry[]): GatewayMetrics {
     },
     watch(next) {
       state = next
+    },
+  }
+}
+
+function remoteWorkerMetrics(registers: Registry[]): RemoteWorkerMetrics {
+  const ended = new Counter({
+    name: 'stagedoor_remote_ended_total',
+    help: 'Jobs and steps that ended in this remote worker, by outcome',
+    labelNames: ['what', 'name', 'outcome'],
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'stagedoor_remote_call_seconds',
+    help: 'How long the handlers of this remote worker took',
+    labelNames: ['what', 'name'],
+    buckets: SECONDS,
+    registers,
+  })
+  return {
+    // Only a remote worker reports these: 0 in another process would say that something is wrong.
+    watch(worker) {
+      new Gauge({
+        name: 'stagedoor_remote_attached',
+        help: '1 while this remote worker is attached to a gateway',
+        registers,
+        collect() {
+          this.set(worker.gateway === undefined ? 0 : 1)
+        },
+      })
+      new Gauge({
+        name: 'stagedoor_remote_running',
+        help: 'Calls that this remote worker runs',
+        registers,
+        collect() {
+          this.set(worker.running)
+        },
+      })
+    },
+    onCallEnd({ what, name }, outcomes, ms) {
+      for (const outcome of outcomes) ended.inc({ what, name, outcome })
+      duration.observe({ what, name }, ms / 1000)
     },
   }
 }

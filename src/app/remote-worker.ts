@@ -4,10 +4,11 @@ import type { Logger } from 'pino'
 import { runRemoteItem } from '../executions/engine/remote-item.ts'
 import type { PlaybookHandlers } from '../executions/tools/tool.ts'
 import { batchOf, type JobHandlers, needsDatabase } from '../jobs/handlers.ts'
-import { runJobCall } from '../jobs/remote.ts'
+import { jobOutcomesOf, runJobCall } from '../jobs/remote.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { VERSION } from '../kernel/version.ts'
 import type { Nats } from '../runtime/nats.ts'
+import type { RemoteCall } from '../runtime/remote/calls.ts'
 import type { OfferedHandler } from '../runtime/remote/protocol.ts'
 import { type RemoteWorker, startRemoteWorker } from '../runtime/remote/worker.ts'
 
@@ -20,6 +21,12 @@ export interface RemoteWorkerProcess extends RemoteWorker {
   readonly leftOut: readonly string[]
 }
 
+/** For metrics. */
+export interface RemoteWorkerHooks {
+  /** `outcomes`: of each job of the call, or of its step. */
+  onCallEnd?(call: Pick<RemoteCall, 'what' | 'name'>, outcomes: readonly string[], ms: number): void
+}
+
 interface RemoteWorkerProcessOptions {
   readonly nats: Nats
   readonly log: Logger
@@ -30,10 +37,11 @@ interface RemoteWorkerProcessOptions {
   readonly name?: string
   readonly shutdownMs?: number
   readonly onGateway?: (gateway: string | undefined) => void
+  readonly hooks?: RemoteWorkerHooks
 }
 
 export function startRemoteWorkerProcess(options: RemoteWorkerProcessOptions): RemoteWorkerProcess {
-  const { nats, log, handlers, concurrency, executor = 'PG_worker', shutdownMs, onGateway } = options
+  const { nats, log, handlers, concurrency, executor = 'PG_worker', shutdownMs, onGateway, hooks } = options
   const { playbookHandlers = {} } = options
   const steps = Object.keys(playbookHandlers)
   const kinds = Object.keys(handlers).filter((kind) => !needsDatabase(handlers[kind]!))
@@ -62,8 +70,14 @@ export function startRemoteWorkerProcess(options: RemoteWorkerProcessOptions): R
     ...(shutdownMs !== undefined && { shutdownMs }),
     ...(onGateway && { onGateway }),
     async run(call, context) {
-      if (call.what === 'job') return runJobCall(handlers, call, context, log)
-      return runRemoteItem(playbookHandlers, call, { signal: context.signal, log })
+      const began = performance.now()
+      const outcome =
+        call.what === 'job'
+          ? await runJobCall(handlers, call, context, log)
+          : await runRemoteItem(playbookHandlers, call, { signal: context.signal, log })
+      const outcomes = call.what === 'job' ? jobOutcomesOf(outcome) : [outcome.status]
+      hooks?.onCallEnd?.(call, outcomes, performance.now() - began)
+      return outcome
     },
   })
   return {

@@ -163,7 +163,18 @@ export function assemble(database: Database, config: Config): Stagedoor {
   const { prove } = blobProof(database, stores)
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   const { work, ...starters } = libraryWork(config, database)
-  const ingest = ingestLibrary({ pool: workers, home, files: stores.uploads, service, admin })
+  const proposals =
+    database.proposalUrl === undefined
+      ? undefined
+      : createPool(database.proposalUrl, { purpose: 'proposals', max: 2 })
+  const ingest = ingestLibrary({
+    pool: workers,
+    home,
+    files: stores.uploads,
+    proposalPool: proposals,
+    service,
+    admin,
+  })
   const search = createSearch({ config, database, pool: workers, statement })
   return {
     gates: {
@@ -249,7 +260,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
       await ingest.close()
       await search.close()
       stores.close()
-      await Promise.all([workers.end(), administrator.end()])
+      await Promise.all([workers.end(), administrator.end(), proposals?.end()])
       await database.close()
     },
   }

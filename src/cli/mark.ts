@@ -21,7 +21,7 @@ export const markCommand = () =>
     .workspace('where it belongs; default: the only one there is')
     .option('--address <name>', 'the first part of every address; default: from the file’s name')
     .option('--title <text>', 'of the document; default: as it says itself')
-    .option('--language <code>', 'default: as it says itself, or en')
+    .option('--language <code>', 'default: as it says itself, or found out')
     .option(
       '--source-ref <ref>',
       'where it comes from: marked again under it, it is the same document; default: the file’s path from here',

@@ -182,6 +182,14 @@ export function printStatus(output: Output, status: SearchStatus): void {
           ', ',
         ),
     ],
+    ...(chunks.to_analyse > 0
+      ? [
+          [
+            'analysis',
+            `the words of ${formatCount(chunks.to_analyse)} chunks are being analysed again by this version`,
+          ] as Fact,
+        ]
+      : []),
     ['pending', pendingText(status)],
     ['failed', failed === 0 ? 'nothing' : `${formatCount(failed)}: \`stagedoor search dead-letters\``],
     ['window', `${window.quiet_s} s after the last edit, ${window.delete_s} s after a deletion`],

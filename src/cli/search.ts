@@ -290,7 +290,7 @@ const setCommand = () =>
   command('set', 'bring a document into search, or update it')
     .argument('<file>', 'its text; - for standard input')
     .option('--title <text>', 'default: as its front matter says, or its first heading or line')
-    .option('--language <code>', 'of its text; default: as its front matter says, or en')
+    .option('--language <code>', 'of its text; default: as its front matter says, or found out')
     .option(
       '--source-ref <ref>',
       'where it comes from: under it, it is the same document; default: the file’s name',
@@ -301,7 +301,7 @@ const setCommand = () =>
       const { options, output } = session
       const given = await readText(decodeUtf8((await readBytesInput(file))!, file))
       const { body } = given
-      const language = options.language ?? given.language ?? 'en'
+      const language = options.language ?? given.language
       const source_ref = options.sourceRef ?? (file === '-' ? 'standard input' : basename(file))
       const title = options.title ?? given.title ?? titleOf(body, source_ref)
       const { transaction, workspace } = await openSearchScope(session)

@@ -177,8 +177,9 @@ async function runRemote(options: RemoteOptions, output: Output, config: Config)
   const nats = openNats(config, `stagedoor worker ${hostname()} ${process.pid}`, log)!
   let port: MetricsPort | undefined
   try {
+    const metrics = createMetrics()
     if (options.metricsPort !== undefined)
-      port = await openMetricsPort(createMetrics(), options.metricsPort, options.metricsHost)
+      port = await openMetricsPort(metrics, options.metricsPort, options.metricsHost)
     const { executor } = options
     const concurrency = config.workerConcurrency
     const worker = startRemoteWorkerProcess({
@@ -188,10 +189,12 @@ async function runRemote(options: RemoteOptions, output: Output, config: Config)
       playbookHandlers: options.playbooks ? own.playbookHandlers : {},
       concurrency,
       executor,
+      hooks: metrics.remote,
       onGateway(gateway) {
         if (gateway !== undefined) output.note(pc.dim(`  attached to gateway ${gateway}`))
       },
     })
+    metrics.remote.watch(worker)
     const { kinds, leftOut, playbookHandlers } = worker
     const shown = { executor, kinds, playbook_handlers: playbookHandlers, left_out: leftOut, concurrency }
     output.result({ ...shown, remote: true, metrics_url: port?.url }, () => {

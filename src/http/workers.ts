@@ -2,7 +2,6 @@
  * Workers outside Node: they claim, complete and fail jobs over HTTP, under the same lease and with the same fence as our own workers.
  * A token of stagedoor_executor reaches the jobs of its own executor and nothing else; the database checks that.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ExecutorHooks } from '../app/metrics.ts'
 import { listWhoWorks, WhoWorks } from '../app/workers.ts'
@@ -22,16 +21,17 @@ import {
   snoozeJobs,
 } from '../jobs/lease.ts'
 import { FailureOutcome, Job } from '../jobs/shapes.ts'
+import { beginWait, endWait, type WaitingClaim, WaitingClaims } from '../jobs/waiting-claims.ts'
 import type { ClaimedJob } from '../jobs/worker-types.ts'
 import { shape, Text, Timestamp, Type, Uuid } from '../kernel/schema.ts'
+import type { Wakeups } from '../runtime/wakeups.ts'
 import { Executor, Kind, requireExecutor } from './jobs.ts'
 import { limit, routes } from './routes.ts'
 
 const DEFAULT_LEASE_S = 30
 const refusals = [403, 409] as const
 
-/** Between two claims of a request that waits; no transaction and no connection is held meanwhile. */
-const POLL_MS = 250
+/** No transaction and no connection is held while a request waits. */
 const MAX_WAIT_S = 20
 
 const LeasedJob = shape('ClaimedJob', {
@@ -47,9 +47,10 @@ const BATCH = { minItems: 1, maxItems: 1000 }
 const EXACT = { additionalProperties: false }
 const outcomeRefusals = [403, 409, 422] as const
 
-export function workerRoutes(hooks: ExecutorHooks) {
+export function workerRoutes(hooks: ExecutorHooks, wakeups: Wakeups | undefined) {
   return routes('workers', (api) => {
     const closing = new AbortController()
+    const waiting = new WaitingClaims(wakeups)
     api.fastify.addHook('preClose', async () => closing.abort())
     api.get('/', {
       operationId: 'listWorkers',
@@ -147,12 +148,16 @@ export function workerRoutes(hooks: ExecutorHooks) {
       problems: [403, 409],
       handle: async (request, reply) => {
         const { limit, wait_s, begin, held } = request.body
-        const { jobs, leased_until, cancelled } = await leaseWithin(
+        const worker = request.params.id
+        const claim = new WaitingRequest(request, worker, limit, { begin, held })
+        const gone = new AbortController()
+        reply.raw.once('close', () => gone.abort())
+        const { jobs, leased_until, cancelled } = await claim.within(
           wait_s * 1000,
-          () => lease(request, request.params.id, limit, { begin, held }),
-          () => closing.signal.aborted || hasGone(reply),
+          waiting,
+          AbortSignal.any([closing.signal, gone.signal]),
         )
-        if (hasGone(reply)) await giveBack(request, request.params.id, jobs)
+        if (hasGone(reply)) await giveBack(request, worker, jobs, wakeups)
         else hooks.onClaim(jobs.length)
         return { jobs: jobs.sort(byClaimOrder), leased_until, cancelled }
       },
@@ -285,32 +290,77 @@ interface Leased {
   readonly cancelled: string[]
 }
 
-async function leaseWithin(ms: number, look: () => Promise<Leased>, isOver: () => boolean): Promise<Leased> {
-  const deadline = performance.now() + ms
-  for (;;) {
-    const leased = await look()
-    const left = deadline - performance.now()
-    // Somebody who wants a job of theirs to end should not wait for the next one.
-    if (leased.jobs.length > 0 || leased.cancelled.length > 0 || left <= 0 || isOver()) return leased
-    await delay(Math.min(POLL_MS, left))
+/** A claim that waits for jobs if there are none. */
+class WaitingRequest {
+  private readonly request: FastifyRequest
+  private readonly worker: string
+  private readonly limit: number
+  private readonly options: ClaimOptions
+  private isIdle = false
+
+  constructor(request: FastifyRequest, worker: string, limit: number, options: ClaimOptions) {
+    this.request = request
+    this.worker = worker
+    this.limit = limit
+    this.options = options
+  }
+
+  async within(ms: number, claims: WaitingClaims, signal: AbortSignal): Promise<Leased> {
+    const deadline = performance.now() + ms
+    const leased = await this.look()
+    if (isAnswer(leased) || ms <= 0 || signal.aborted) return leased
+    const terms = await this.request.transaction((client) => beginWait(client, this.worker))
+    this.isIdle = true
+    const claim = claims.join(terms, this.options.held ?? 0)
+    try {
+      return await this.lookUntil(deadline, claim, signal)
+    } finally {
+      claim.leave()
+      // Its lease may have passed: then there is nothing to end.
+      if (this.isIdle)
+        await this.request.transaction((client) => endWait(client, this.worker)).catch(() => {})
+    }
+  }
+
+  private async lookUntil(deadline: number, claim: WaitingClaim, signal: AbortSignal): Promise<Leased> {
+    for (;;) {
+      const leased = await this.look()
+      claim.looked(leased.jobs.length > 0)
+      const leftMs = deadline - performance.now()
+      if (isAnswer(leased) || leftMs <= 0 || signal.aborted) return leased
+      await claim.wait(leftMs, signal)
+      if (signal.aborted) return leased
+    }
+  }
+
+  private look(): Promise<Leased> {
+    return this.request.transaction(async (client) => {
+      const kept = await keepLease(client, this.worker)
+      const jobs = await claimJobs(client, this.worker, this.limit, this.options)
+      if (jobs.length > 0 && this.isIdle) {
+        await endWait(client, this.worker)
+        this.isIdle = false
+      }
+      return { ...kept, jobs }
+    })
   }
 }
 
-function lease(
-  request: FastifyRequest,
-  worker: string,
-  limit: number,
-  options: ClaimOptions,
-): Promise<Leased> {
-  return request.transaction(async (client) => {
-    const kept = await keepLease(client, worker)
-    return { ...kept, jobs: await claimJobs(client, worker, limit, options) }
-  })
+/** Somebody who wants a job of theirs to end should not wait for the next one. */
+function isAnswer({ jobs, cancelled }: Leased): boolean {
+  return jobs.length > 0 || cancelled.length > 0
 }
 
 /** Nobody would ever hear of them, while the heartbeats of the same worker kept them from everybody else. */
-async function giveBack(request: FastifyRequest, worker: string, jobs: readonly ClaimedJob[]): Promise<void> {
-  if (jobs.length > 0) await request.transaction((client) => releaseJobs(client, worker, jobs))
+async function giveBack(
+  request: FastifyRequest,
+  worker: string,
+  jobs: readonly ClaimedJob[],
+  wakeups: Wakeups | undefined,
+): Promise<void> {
+  if (jobs.length === 0) return
+  await request.transaction((client) => releaseJobs(client, worker, jobs))
+  wakeups?.tell('jobs')
 }
 
 function hasGone({ raw }: FastifyReply): boolean {

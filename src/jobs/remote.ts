@@ -250,6 +250,11 @@ export async function runJobCall(
   return { status: 'completed', result }
 }
 
+/** How each job of a call ended, in one word. */
+export function jobOutcomesOf(outcome: RemoteOutcome): string[] {
+  return outcome.status === 'completed' ? jobEndsOf(outcome).map(({ as }) => as) : [outcome.status]
+}
+
 type WireJob = Omit<Job, 'process_after' | 'enqueued_at'> & {
   readonly process_after: string
   readonly enqueued_at: string

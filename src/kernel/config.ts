@@ -82,6 +82,14 @@ const SETTINGS = {
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
   }),
+  proposalDatabaseUrl: setting<string | undefined>({
+    env: 'PROPOSAL_DATABASE_URL',
+    about:
+      'the database in which proposed SQL is worked out, as the login stagedoor_proposer; unset: none can be proposed',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
   natsUrl: setting<readonly string[] | undefined>({
     env: 'NATS_URL',
     about:
@@ -290,6 +298,13 @@ const SETTINGS = {
     env: 'STAGEDOOR_JWT_AUDIENCE',
     about: 'the audience that tokens must name; unset: not checked',
     fallback: undefined,
+    parse: text,
+  }),
+  token: setting<string | undefined>({
+    env: 'STAGEDOOR_TOKEN',
+    about: 'whose rights an agent has over `stagedoor mcp`: a token of `stagedoor token create`, or a JWT',
+    fallback: undefined,
+    secret: 'whole',
     parse: text,
   }),
   publicUrl: setting<string | undefined>({

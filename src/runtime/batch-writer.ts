@@ -3,7 +3,7 @@
  * sent at once, so its latency is that of one statement; under load each statement carries hundreds. An item that the database
  * refuses is found by halving, so it does not keep the others from being written.
  */
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { isTransient } from '../kernel/postgres/errors.ts'
 import { Wake } from './wake.ts'
 
@@ -27,6 +27,8 @@ interface BatchWriterDeps<Item> {
   sizeOf?(item: Item): number
   /** A batch ends with the item that reaches it; default 1000. */
   readonly maxBatch?: number
+  /** How long the next statement waits for more items; default 0. Nobody must be waiting for the first of them. */
+  lingerMs?(): number
 }
 
 export type NextAttempt<Item> = readonly Item[] | 'divide'
@@ -88,6 +90,8 @@ export class BatchWriter<Item> {
       // Items added in the same turn of the event loop go together.
       await setImmediate()
       while (this.queue.length > 0) {
+        const lingerMs = this.deps.lingerMs?.() ?? 0
+        if (lingerMs > 0) await delay(lingerMs)
         const { generation } = this
         this.parts = [this.nextBatch()]
         await writeInHalves(this.parts, {

@@ -14,6 +14,7 @@ import {
   type Msg,
   type NatsConnection,
   nkeyAuthenticator,
+  PermissionViolationError,
   type Subscription,
 } from '@nats-io/transport-node'
 import type { Logger } from 'pino'
@@ -241,13 +242,23 @@ class NatsLink implements Nats {
   }
 
   private report(error: Error): void {
-    const reason = reasonOf(error)!
+    const reason = this.refusalOf(error) ?? reasonOf(error)!
     if (reason !== this.trouble && !this.stopping)
       this.log[error instanceof AuthorizationError ? 'error' : 'warn'](
         { server: this.server, reason },
         'NATS cannot be used; trying again',
       )
     this.trouble = reason
+  }
+
+  /** Without the random part of a subject, which differs each time: the same refusal is reported once. */
+  private refusalOf(error: Error): string | undefined {
+    if (!(error instanceof PermissionViolationError)) return undefined
+    const { operation, subject } = error
+    const inbox = this.options.inboxPrefix!
+    if (operation === 'subscription' && subject.startsWith(`${inbox}.`))
+      return `its user may not subscribe ${inbox}.>, where answers come: set NATS_INBOX to the prefix that the permissions of this user allow`
+    return `its user may not ${operation === 'publish' ? 'publish' : 'subscribe'} ${subject} (docs/guides/remote-workers.md)`
   }
 
   private respond(message: Msg, body: unknown): boolean {

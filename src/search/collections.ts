@@ -13,7 +13,7 @@ import {
   EmbedderRefused,
   EmbedderUnavailable,
 } from './embedders/embedder.ts'
-import { fitGeneration, namesOf } from './embedders/lsa/generation.ts'
+import { fitGeneration, LSA_MODEL, namesOf } from './embedders/lsa/generation.ts'
 import { recordPointsRefused, recordPointsWritten } from './outbox.ts'
 import { PROBE_TEXT, writePoints } from './points.ts'
 import type { Projection, ProjectionHooks } from './projection.ts'
@@ -145,7 +145,7 @@ async function fitNewCollection(pool: Pool, store: StoreKind, signal?: AbortSign
 }
 
 /**
- * Whether the LSA model should be fitted again: when there are enough chunks for a first model, when their number has doubled or
+ * Whether the LSA model should be fitted again: when it counts words as an earlier version did, when there are enough chunks for a first model, when their number has doubled or
  * halved, or when it has grown by a fifth and the last fit is ten minutes ago. It waits while rows are due: half of a handbook says
  * little about the other half (nDCG@10 on Cranfield, fitted on half of it: 0.49 instead of 0.55).
  */
@@ -154,7 +154,7 @@ export async function isFitDue(pool: Pool): Promise<boolean> {
     `select n.chunks >= $1
             and case c.embedder
                   when 'hashed' then true
-                  when 'lsa' then n.chunks >= 2 * g.documents or 2 * n.chunks <= g.documents
+                  when 'lsa' then not starts_with(c.model, $3) or n.chunks >= 2 * g.documents or 2 * n.chunks <= g.documents
                                or (n.chunks >= 1.2 * g.documents and g.fitted_at < statement_timestamp() - $2::interval)
                   else false end
             and not exists (select from iu_core.search_collection b where b.state = 'building')
@@ -165,7 +165,7 @@ export async function isFitDue(pool: Pool): Promise<boolean> {
        left join iu_core.search_generation g on g.generation_id = c.generation_id
       cross join lateral (select count(*) as chunks from iu_core.search_chunk k where k.unit_id is not null) as n
       where c.state = 'active' and c.source_kind = 'information_unit'`,
-    [MIN_CHUNKS_TO_FIT, REFIT_INTERVAL],
+    [MIN_CHUNKS_TO_FIT, REFIT_INTERVAL, `${LSA_MODEL}/`],
   )
   return rows[0]?.due ?? false
 }
@@ -346,6 +346,8 @@ interface BackfillDeps {
 type BackfillResult = 'more' | 'waiting' | 'switched' | 'incomplete'
 
 const BACKFILL_BATCH = 256
+/** Each batch looks for the first missing chunk again: of an embedder that costs nothing a larger one is better. */
+const BACKFILL_BATCH_IN_PROCESS = 1024
 /** Tombstones are purged after ten minutes: a worker that pauses so long between embedding and writing must not write. */
 const BACKFILL_LEASE_MS = 96_000
 /** Generation of the points that a backfill records: they belong to no row of the outbox. */
@@ -371,7 +373,7 @@ export async function backfillCollection(
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
   const { rows: missing } = await pool.query<MissingPoint>(
     'select * from iu_core.fn_search_collection_backfill($1, $2)',
-    [name, BACKFILL_BATCH],
+    [name, collection.embedder === 'openai' ? BACKFILL_BATCH : BACKFILL_BATCH_IN_PROCESS],
   )
   if (missing.length === 0) return activateIfComplete(pool, name, hooks)
   const rows = await withTextsOfRows(pool, missing)

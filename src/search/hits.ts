@@ -39,7 +39,10 @@ interface HitText {
 }
 
 export interface LegsFound
-  extends Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'together'> {
+  extends Pick<
+    Found<HitRow>,
+    'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
+  > {
   /** Chunks of rows that the caller may read, by id. */
   readonly rows: ReadonlyMap<string, RowFacts>
 }
@@ -87,7 +90,7 @@ async function rankFound(
     documents: new Map([...legacy.values()].map((row) => [row.document_id, row.vector_state])),
     superseded,
   }
-  const chunks = fuse(legs.lexical, legs.dense, legs.denseWeight).map(({ key }) => key)
+  const chunks = fuse(legs).map(({ key }) => key)
   const first = chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
   const rest = chunks.slice(first.length)
   const facts = await factsOf(client, workspace_id, first, legs.rows)
@@ -280,20 +283,28 @@ const SNIPPET_SIZE = 240
 const LEAD = 40
 const HEADING = /^#{1,6} +/gm
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-/** Letters that Unicode does not decompose, but people type without the mark. As in fn_search_normalize: a test compares them. */
-const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o' }
+/** Letters that Unicode does not decompose, but people type without the mark. As in fn_search_fold: a test compares them. */
+const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o', ı: 'i', ς: 'σ', ß: 'ss' }
+/** й is a letter of its own: its mark stays. */
+const SHORT_I = /и\u0306/g
+const KEPT = '\ue000'
+/** Scripts without spaces: what looks like a word is a run of several. */
+const RUN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 /** As fn_search_parse. */
 const MAX_PREFIXES = 8
 
-/** Without case and diacritics, as fn_search_normalize; for languages without a stemmer. */
+/** Without case and diacritics, as fn_search_fold; for languages without a stemmer. */
 export function fold(word: string): string {
   if (/^[\x20-\x7e]*$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
+    .toLowerCase()
+    .replace(SHORT_I, KEPT)
     .replace(/[\u0300-\u036f]+/g, '')
     .normalize('NFC')
-    .toLowerCase()
-    .replace(/[đłø]/g, (letter) => PLAIN[letter]!)
+    .replace(/[đłøıςß]/g, (letter) => PLAIN[letter]!)
+    .replaceAll(KEPT, 'й')
 }
 
 export function wordsOf(text: string): string[] {
@@ -393,7 +404,12 @@ export function withoutTitle(text: string, title: string): string {
 /** For languages without a stemmer: equal words and prefixes. */
 export function plainMatch({ words, prefixes }: QueryWords): Match {
   const known = new Set(words)
-  return (word) => (known.has(word) ? word : prefixes.find((prefix) => word.startsWith(prefix)))
+  const runs = words.filter((word) => RUN.test(word))
+  return (word) =>
+    known.has(word)
+      ? word
+      : (prefixes.find((prefix) => word.startsWith(prefix)) ??
+        (runs.length > 0 && RUN.test(word) ? runs.find((run) => word.includes(run)) : undefined))
 }
 
 /** For English: words with the same stem in PostgreSQL ("policies" for "policy"). Only words that share two letters are asked for. */

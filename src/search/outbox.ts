@@ -195,3 +195,15 @@ export async function oldTombstones(db: Queryable, collection: string, limit: nu
   )
   return rows.map(({ chunk_id }) => chunk_id)
 }
+
+/**
+ * Analyses chunks of an older version of the words again: one batch, in one transaction. Returns the number of the chunk after which the
+ * next call continues; undefined: there are no more.
+ */
+export async function reanalyse(pool: Queryable, after: number): Promise<number | undefined> {
+  const { rows } = await pool.query<{ next: number | null }>(
+    'select iu_core.fn_search_reanalyse($1) as next',
+    [after],
+  )
+  return rows[0]!.next ?? undefined
+}

@@ -81,10 +81,12 @@ export class Projection {
     return active && this.breakers.get(active.collection)?.reason
   }
 
+  /** `onText`: the texts are written, and how long they are; the vectors follow. */
   async project(
     rows: readonly OutboxRow[],
     gates: Pick<SearchGates, 'phase_3'>,
     signal: AbortSignal,
+    onText: (characters: number) => void = () => {},
   ): Promise<ProjectionResult> {
     const { pool, hooks } = this.deps
     const before = activeOf(await liveCollections(pool))
@@ -96,6 +98,7 @@ export class Projection {
     await hooks.boundary?.('read')
     const planned = await this.putText(reading.sources, failed)
     await hooks.boundary?.('text')
+    onText(charactersOf(reading.sources))
     // Read again after the plan: a collection may have been created or activated meanwhile.
     const collections = await liveCollections(pool)
     const active = activeOf(collections)
@@ -288,6 +291,10 @@ export class Projection {
       reason: breaker?.reason,
     })
   }
+}
+
+function charactersOf(sources: readonly Source[]): number {
+  return sources.reduce((sum, { chunks }) => sum + (chunks?.at(-1)?.to ?? 0), 0)
 }
 
 function activeOf(collections: readonly Collection[]): Collection | undefined {

@@ -10,7 +10,15 @@ import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
 import { fold, type LegsFound, loadHits, queryWords, wordsOf } from './hits.ts'
 import type { DenseResult } from './providers.ts'
-import { denseWeight } from './ranking.ts'
+import {
+  denseWeight,
+  fitOf,
+  fuse,
+  type LegScores,
+  leastFit,
+  normaliseScores,
+  type WordScore,
+} from './ranking.ts'
 import type { NoHits, SearchAnswer } from './shapes.ts'
 import { deniedTables, type RowFacts, visibleRows } from './table-hits.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
@@ -30,6 +38,8 @@ export interface SearchDeps {
 const LEG_DEPTH = 100
 /** Up to this many allowed chunks are listed for the store. Beyond it, the store returns more, and those are checked. */
 const MAX_LISTED_CHUNKS = 10_000
+/** Where only the vectors of the old knowledge base add meaning: as much as the words. */
+const LEGACY_WEIGHT = 0.5
 /** Further words of a question are ignored. */
 const MAX_QUERY_WORDS = 64
 
@@ -203,9 +213,36 @@ async function askLegs(
         ? dense.ids
         : []
   const isLong = queryWords(text).words.length > MAX_QUERY_WORDS
-  const common = {
+  const lists = {
     lexical: words.found.map(({ id }) => id),
-    denseWeight: weight || 1,
+    dense: near,
+    legacy: 'ids' in legacy ? legacy.ids : [],
+  }
+  const wordScores = new Map<string, WordScore>(words.found.map((found) => [found.id, found]))
+  const unscored = lists.dense.filter((id) => !wordScores.has(id))
+  if (unscored.length > 0)
+    for (const row of await transaction((client) => scoresByWords(client, question, unscored)))
+      wordScores.set(row.id, row)
+  const found = new Set([...lists.lexical, ...lists.dense])
+  // Not of rows that the caller may not read: they would move the scores of the others.
+  const meaning =
+    'scores' in dense && dense.scores !== undefined
+      ? new Map([...dense.scores].filter(([id]) => found.has(id)))
+      : undefined
+  const scores = legScores(wordScores, meaning, lists.dense)
+  const shareOfMeaning =
+    lists.legacy.length > 0 && weight === 0 ? LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
+  const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
+  // Only a model that was not fitted on these texts says how near they are to a question about something else.
+  const alike = active?.embedder === 'openai' ? meaning : undefined
+  const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
+  const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
+  const isPoor = !isLong && !scope.literal && best.length > 0 && lists.legacy.length === 0 && fit < leastFit(asked)
+  const common = {
+    lexical: lists.lexical,
+    denseWeight: shareOfMeaning,
+    scores,
+    fit,
     together: scope.units && scope.documents,
     rows,
   }
@@ -219,11 +256,11 @@ async function askLegs(
   }
   return {
     ...common,
-    dense: near,
-    legacy: 'ids' in legacy ? legacy.ids : [],
+    ...lists,
     denseCount: !asksUnits ? 'off' : 'ids' in dense ? near.length : 'unavailable',
     warnings: [
       ...unreadable,
+      ...(isPoor ? [ANSWER_WARNINGS.nothingFits] : []),
       ...(isLong ? [ANSWER_WARNINGS.manyWords] : []),
       ...(question.excludesMore ? [ANSWER_WARNINGS.manyExcluded] : []),
       ...[dense, legacy].flatMap((leg) => ('unavailable' in leg ? [leg.unavailable] : [])),
@@ -247,7 +284,7 @@ class Deferred<T> {
   }
 }
 
-interface FoundByWords {
+interface FoundByWords extends WordScore {
   /** Of a chunk, or of the version of a unit that is not projected yet. */
   readonly id: string
   readonly pending: boolean
@@ -291,14 +328,41 @@ async function lexical(
 ): Promise<FoundByWords[]> {
   const { rows } = await client.query<FoundByWords>({
     name: 'search_lexical',
-    text: `select f.id, f.pending
-             from (select chunk_id as id, score, false as pending from iu_core.fn_search_lexical($1, $2, $3, $4)
+    text: `select f.id, f.pending, f.score, f.share, f.asked
+             from (select chunk_id as id, score, share, asked, false as pending from iu_core.fn_search_lexical($1, $2, $3, $4)
                     union all
-                   select unit_version_id, score, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
+                   select unit_version_id, score, share, asked, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
             order by f.score desc, f.id limit $3`,
     values: [workspace_id, text, limit, JSON.stringify(filters), units && pending],
   })
   return rows
+}
+
+/** Of chunks that only the vectors found. */
+async function scoresByWords(
+  client: Client,
+  { workspace_id, text }: Question,
+  ids: readonly string[],
+): Promise<(WordScore & { readonly id: string })[]> {
+  const { rows } = await client.query<WordScore & { id: string }>({
+    name: 'search_scores',
+    text: 'select chunk_id as id, score, share, asked from iu_core.fn_search_scores($1, $2, $3)',
+    values: [workspace_id, text, ids],
+  })
+  return rows
+}
+
+/** Undefined if the store gives no scores: then ranks are fused. */
+function legScores(
+  words: ReadonlyMap<string, WordScore>,
+  meaning: ReadonlyMap<string, number> | undefined,
+  dense: readonly string[],
+): LegScores<string> | undefined {
+  if (meaning === undefined && dense.length > 0) return undefined
+  return {
+    words: normaliseScores(new Map([...words].map(([id, { score }]) => [id, score]))),
+    meaning: normaliseScores(meaning ?? new Map()),
+  }
 }
 
 /** Chunks that the filters allow; undefined: more than MAX_LISTED_CHUNKS. */

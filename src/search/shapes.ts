@@ -41,7 +41,15 @@ export const SearchStatus = shape('SearchStatus', {
       }),
     }),
   ),
-  chunks: shape('ChunkCounts', { units: Count, documents: Count, rows: Count }),
+  chunks: shape('ChunkCounts', {
+    units: Count,
+    documents: Count,
+    rows: Count,
+    to_analyse: Type.Integer({
+      description:
+        'those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile',
+    }),
+  }),
   tables: shape(
     'SearchedTableCounts',
     {

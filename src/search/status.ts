@@ -18,8 +18,8 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
                             count(*) filter (where state = 'writing') as writing,
                             count(*) filter (where state = 'refused') as refused
                        from iu_core.search_point group by 1) p on p.collection = c.collection),
-       'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id), 'rows', count(row_id))
-                    from iu_core.search_chunk),
+       'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id), 'rows', count(row_id),
+            'to_analyse', count(*) filter (where analysis <> iu_core.fn_search_analysis())) from iu_core.search_chunk),
        'tables', (select jsonb_build_object(
             'active', count(*) filter (where t.state = 'active'),
             'scanning', count(*) filter (where t.state = 'active' and t.scan_state in ('waiting', 'scanning', 'sweeping')),

@@ -114,7 +114,10 @@ export function createVectorSearch({
     signal: AbortSignal,
   ): Promise<DenseHits> {
     const store = providers.store(row.store)
+    const asOf = performance.now()
     if (row.embedder === 'openai') await request.byWords
+    // Whatever fails here fails below, too.
+    store.prepare?.(row.collection, asOf).catch(() => {})
     const embedder = await providers.embedder(row)
     const vector = await request.vectors.by(embedder, signal)
     if (vector === undefined || isWordless(vector)) return { ids: [] }
@@ -127,7 +130,12 @@ export function createVectorSearch({
             maxAsked: MAX_NEAREST_ASKED,
             keyOf: ({ id }: NearestPoint) => id,
             async nearest(asked) {
-              const near = await store.nearest(row.collection, from, { workspace, limit: asked, signal })
+              const near = await store.nearest(row.collection, from, {
+                workspace,
+                limit: asked,
+                signal,
+                asOf,
+              })
               return { found: near, isLast: near.length < asked }
             },
             passing,
@@ -136,6 +144,7 @@ export function createVectorSearch({
             workspace,
             limit,
             signal,
+            asOf,
             ...(only !== undefined && { only }),
           }))
       // A vector that points away from the question is no hit, even if none is nearer.
@@ -145,7 +154,7 @@ export function createVectorSearch({
     const byWords = await request.byWords
     const moved =
       row.embedder === 'lsa'
-        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids))
+        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids, { asOf }))
         : undefined
     const found = moved ? await nearestTo(moved) : first
     const scores = await scoreBoth(store, row.collection, moved ?? vector, {
@@ -153,6 +162,7 @@ export function createVectorSearch({
       byWords,
       workspace,
       signal,
+      asOf,
     })
     return { ids: found.map(({ id }) => id), ...(scores && { scores }) }
   }
@@ -178,6 +188,7 @@ interface ScoredLegs {
   readonly byWords: readonly string[]
   readonly workspace: string
   readonly signal: AbortSignal
+  readonly asOf: number
 }
 
 /** The hits of both legs by one vector, so that the ranking compares like with like. Undefined if the store gives no scores. */
@@ -251,11 +262,10 @@ async function feedbackVector(
   byWords: readonly string[],
   vectorsOf: (ids: readonly string[]) => Promise<Map<string, Float32Array>>,
 ): Promise<Float32Array | undefined> {
-  const best = fuse(
-    byWords,
-    near.map(({ id }) => id),
-    1,
-  ).slice(0, FEEDBACK_HITS)
+  const best = fuse({ lexical: byWords, dense: near.map(({ id }) => id), denseWeight: 0.5 }).slice(
+    0,
+    FEEDBACK_HITS,
+  )
   const vectors = await vectorsOf(best.map(({ key }) => key))
   return vectors.size === 0 ? undefined : moveTowardsHits(question, [...vectors.values()])
 }

@@ -83,6 +83,8 @@ export const ANSWER_WARNINGS = {
   phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
   manyHidden:
     'Only the 1,000 texts that have most of these words were looked at for rows that you may read. Ask for more specific words.',
+  nothingFits:
+    'Nothing fits well: the best hits have few words of the question. Ask in other words, or what you look for is not here.',
   manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:
     'The old knowledge base is searched by keywords only: its embedder (text-embedding-3-small) and Qdrant are not configured here.',

@@ -23,7 +23,9 @@ import {
 import {
   claimRows,
   msUntilDue,
+  type OutboxRow,
   readGates,
+  reanalyse,
   releaseRows,
   SEARCH_GATES_SQL,
   type SearchGates,
@@ -40,7 +42,7 @@ export interface SearchWorkerOptions {
   readonly listenUrl?: string
   /** The caller closes them. */
   readonly providers: SearchProviders
-  /** Rows per claim; default 100. */
+  /** Rows per claim; default 100, and more of short texts while there is a backlog. */
   readonly batch?: number
   /** A claimed row that is not finished by then can be claimed by another worker; default 2 minutes, at most 10. */
   readonly leaseMs?: number
@@ -67,6 +69,10 @@ const COLLECTIONS_POLL_MS = 30_000
 const LEASE_MS = 120_000
 const TABLES_VERIFY_MS = 10_000
 const BATCH = 100
+/** A word that many texts of a batch have is counted once: 400 rows take half the time for each of 100. */
+const MAX_BATCH = 400
+/** A batch is in memory; longer texts come in smaller ones. */
+const MAX_BATCH_CHARACTERS = 2_000_000
 const RETRY_MS = 200
 const MAX_RETRY_MS = 10_000
 /** Share of the lease after which the worker writes nothing any more. */
@@ -95,15 +101,21 @@ class RunningSearchWorker implements SearchWorker {
   private unwatchHistory = (): void => {}
   private loops: Promise<unknown> = Promise.resolve()
   private collections: readonly Collection[] = []
+  /** The vectors of the batch before, which are written while the texts of the next one are. */
+  private behind: Promise<void> = Promise.resolve()
+  private batch: number
   private gates: SearchGates | undefined
   private lastError: string | undefined
   private nextVerification = 0
   /** Collections whose unreachable store was logged already. */
   private readonly reportedStores = new Set<string>()
   private stopped: Promise<void> | undefined
+  /** Chunks up to this number have been looked at for an older analysis of their words; undefined: all. */
+  private reanalysedTo: number | undefined = 0
 
   constructor(options: SearchWorkerOptions) {
     this.options = options
+    this.batch = options.batch ?? BATCH
     this.log = options.log ?? pino({ level: 'silent' })
     const { boundary, ...metrics } = options.hooks ?? {}
     this.hooks = { ...guardHooks(metrics, this.log), ...(boundary && { boundary }) }
@@ -185,23 +197,63 @@ class RunningSearchWorker implements SearchWorker {
         retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
       }
     }
+    await this.behind.catch((error) => this.log.warn({ err: error }, 'the last batch was not projected'))
   }
 
   private async projectOnce(): Promise<void> {
-    const { pool, batch = BATCH, leaseMs = LEASE_MS, pollMs = POLL_MS } = this.options
+    const { pool, leaseMs = LEASE_MS, pollMs = POLL_MS } = this.options
     await this.refresh()
     const { gates } = this
     if (!gates?.excluded) return this.wake.wait(pollMs)
     // Started before the claim, so it ends before the lease of the database does.
     const signal = AbortSignal.timeout(leaseMs * LEASE_SAFE_SHARE)
     const scans = await collectChanges(pool, this.log)
-    const rows = await claimRows(pool, this.id, { limit: batch, leaseMs })
-    if (rows.length === 0) return scans === 'busy' ? undefined : this.idle(gates, scans)
+    const rows = await claimRows(pool, this.id, { limit: this.batch, leaseMs })
+    if (rows.length === 0) {
+      await this.takeBehind()
+      return scans === 'busy' ? undefined : this.idle(gates, scans)
+    }
     this.hooks.onClaim?.(rows.length)
     await this.hooks.boundary?.('claimed')
+    let projected = Promise.resolve()
+    const texts = new Promise<number>((resolve) => {
+      projected = this.projectRows(rows, gates, signal, resolve)
+    })
+    const [written, before] = await Promise.allSettled([
+      Promise.race([texts, projected.then(() => 0)]),
+      this.takeBehind(),
+    ])
+    if (written.status === 'rejected') throw written.reason
+    this.behind = projected
+    // Its error is the next turn's.
+    projected.catch(() => {})
+    if (before.status === 'rejected') throw before.reason
+    this.fitBatch(rows.length, written.value)
+  }
+
+  private takeBehind(): Promise<void> {
+    const { behind } = this
+    this.behind = Promise.resolve()
+    return behind
+  }
+
+  /** Larger while there is a backlog of short texts. */
+  private fitBatch(rows: number, characters: number): void {
+    if (this.options.batch !== undefined) return
+    const grows = rows === this.batch && 2 * characters <= MAX_BATCH_CHARACTERS
+    this.batch = grows ? Math.min(2 * this.batch, MAX_BATCH) : BATCH
+  }
+
+  private async projectRows(
+    rows: readonly OutboxRow[],
+    gates: SearchGates,
+    signal: AbortSignal,
+    onText: (characters: number) => void,
+  ): Promise<void> {
+    const { pool } = this.options
     const began = performance.now()
     try {
-      const { done, waiting } = await this.projection.project(rows, gates, signal)
+      const { done, waiting } = await this.projection.project(rows, gates, signal, onText)
       if (done > 0) this.hooks.onDone?.(done, performance.now() - began)
       if (waiting > 0) this.hooks.onWaiting?.(waiting)
       if (done > 0) this.collectionsWake.now()
@@ -246,6 +298,10 @@ class RunningSearchWorker implements SearchWorker {
     const { signal } = this.stopping
     if (!(await readGates(pool)).excluded) return false
     await this.verifyTables()
+    if (this.reanalysedTo !== undefined) {
+      this.reanalysedTo = await reanalyse(pool, this.reanalysedTo)
+      if (this.reanalysedTo !== undefined) return true
+    }
     const building = (await liveCollections(pool)).find(({ state }) => state === 'building')
     if (building) {
       const result = await backfillCollection(

@@ -30,7 +30,7 @@ const SEARCH_WORKER = [
   ...['confirm_removed', 'confirm_written', 'delete', 'reject', 'store'].map(
     (name) => `fn_vector_points_${name}`,
   ),
-  ...['cost_add', 'generation_add', 'text_put'].map((name) => `fn_search_${name}`),
+  ...['cost_add', 'generation_add', 'reanalyse', 'text_put'].map((name) => `fn_search_${name}`),
   ...['row_sources_of_all', 'rows_are_many', 'rows_collect', 'rows_refresh'].map(
     (name) => `fn_search_${name}`,
   ),
@@ -218,9 +218,13 @@ it('lets agents execute nothing that decides', async () => {
     // What its own changes need, and who has approved.
     'iu_core.fn_review_requirement(uuid)',
     'iu_core.fn_search_allowed_ids(uuid,jsonb,integer)',
+    'iu_core.fn_search_analyse(text,text,boolean)',
+    'iu_core.fn_search_analysis()',
+    'iu_core.fn_search_analyzer(text)',
     'iu_core.fn_search_documents(uuid,text[])',
     'iu_core.fn_search_filter_chunks(uuid,jsonb,uuid[])',
     'iu_core.fn_search_filter_documents(uuid,jsonb,text[])',
+    'iu_core.fn_search_fold(text)',
     'iu_core.fn_search_hits(uuid,uuid[])',
     'iu_core.fn_search_lexical(uuid,text,integer,jsonb)',
     'iu_core.fn_search_normalize(text)',
@@ -234,9 +238,13 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_row_sources(uuid,uuid[])',
     'iu_core.fn_search_row_texts(uuid,uuid[])',
     'iu_core.fn_search_rows_read(uuid,uuid[])',
+    'iu_core.fn_search_reads_marks(text)',
+    'iu_core.fn_search_scores(uuid,text,uuid[])',
+    'iu_core.fn_search_space(text,boolean)',
     'iu_core.fn_search_texts(uuid,uuid[],uuid[])',
     'iu_core.fn_search_unknown_words(uuid,text[])',
     'iu_core.fn_search_words(text,text)',
+    'iu_core.fn_text_language(text)',
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',
     // What its policies let them see.

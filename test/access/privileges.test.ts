@@ -83,7 +83,7 @@ it('refuses a direct write when it is really tried', async () => {
   }
 })
 
-describe.each(['anon', 'stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook'])(
+describe.each(['anon', 'stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'stagedoor_proposer'])(
   '%s, as itself',
   (role) => {
     it('has no right on any table, view or sequence', async () => {

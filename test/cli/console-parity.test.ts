@@ -132,6 +132,7 @@ const TWINS: Readonly<Record<string, string | None>> = {
   readUploadDownstream: 'upload downstream ID',
   retryUpload: 'upload retry ID',
   discardUpload: 'upload discard ID',
+  createProposal: 'propose --again ID',
   listUploadLineage: 'upload lineage ID',
   getRowLineage: 'lineage TABLE --key JSON',
   listPromotions: 'promotion list',

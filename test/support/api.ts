@@ -15,8 +15,10 @@ import { readConfig } from '../../src/kernel/config.ts'
 import { inStatement } from '../../src/kernel/postgres/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/health.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
+import { mcpRoutes } from '../../src/mcp/http.ts'
 import type { BlobStore } from '../../src/runtime/stores/blob-store.ts'
 import { createDiskBlobStore } from '../../src/runtime/stores/disk-store.ts'
+import { openWakeups, type Wakeups } from '../../src/runtime/wakeups.ts'
 import type { Search } from '../../src/search/library.ts'
 import type { TestDatabase } from './database.ts'
 import type { Member } from './factories.ts'
@@ -63,6 +65,8 @@ interface ApiSettings {
   reader?: boolean
   /** Its log; default: none. */
   readerLog?: Logger
+  /** True: claims that wait are woken, as in `stagedoor start`; else they poll. */
+  wakeups?: boolean
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -72,6 +76,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   const home = temporaryHome('api')
   let search: Search
   let reader: Worker | undefined
+  let wakeups: Wakeups | undefined
   const api = {
     home,
     stopReader: async () => reader?.stop(),
@@ -105,7 +110,9 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       pool: workers,
       statement: (work) => inStatement(workers, work),
     })
+    if (settings.wakeups) wakeups = openWakeups(db.url('stagedoor_worker'), pino({ level: 'silent' }))
     api.app = await createServer({
+      wakeups,
       config: {
         bodyLimit: settings.bodyLimit ?? 1_048_576,
         rateLimit: settings.rateLimit ?? 0,
@@ -115,8 +122,9 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
-      ingest: { pool: workers, home },
+      ingest: { pool: workers, home, proposalPool: db.pool('stagedoor_proposer') },
       search,
+      mcp: mcpRoutes,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
       ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
@@ -142,6 +150,7 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
   afterAll(async () => {
     await api.app.close()
     await reader?.stop()
+    await wakeups?.close()
     await search.close()
     rmSync(folder, { recursive: true, force: true })
   })

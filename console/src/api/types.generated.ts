@@ -1431,6 +1431,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/proposals/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tables on which statements can be proposed, and those that were closed */
+        get: operations["listProposalTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose one INSERT, UPDATE, DELETE or MERGE: an upload with a plan, as one from a file
+         * @description The statement runs under a login with rights on open tables alone, and is rolled back; what is promoted later are exactly the rows that it gave.
+         */
+        post: operations["createProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/promotions": {
         parameters: {
             query?: never;
@@ -4101,6 +4138,8 @@ export interface components {
             units: number;
             documents: number;
             rows: number;
+            /** @description those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile */
+            to_analyse: number;
         };
         ClaimJobsRequest: {
             /** @default 1 */
@@ -4457,6 +4496,30 @@ export interface components {
             /** @description shown only now; send it to the person */
             link: string;
         };
+        CreateProposalRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            statement?: string;
+            /**
+             * Format: uuid
+             * @description instead of a statement: that of this upload once more
+             */
+            again?: string;
+            title?: string;
+            /** @description the same key gives the same proposal */
+            key?: string;
+            dry_run?: boolean;
+            /** @description ask for a review at once */
+            submit?: boolean;
+        };
+        CreateProposalResponse: {
+            upload: components["schemas"]["Upload"];
+            /** @description false: the same key was there already */
+            created: boolean;
+        };
         CreateTokenRequest: {
             /**
              * Format: uuid
@@ -4617,6 +4680,11 @@ export interface components {
             platforms: components["schemas"]["Platform"][];
             row_types: components["schemas"]["RowType"][];
             has_clients: boolean;
+            /**
+             * @description statements: its table is open to pull requests in SQL
+             * @enum {unknown}
+             */
+            takes: "files" | "statements";
         };
         DatasetClient: {
             id: string;
@@ -4634,6 +4702,11 @@ export interface components {
             platforms: components["schemas"]["Platform"][];
             row_types: components["schemas"]["RowType"][];
             has_clients: boolean;
+            /**
+             * @description statements: its table is open to pull requests in SQL
+             * @enum {unknown}
+             */
+            takes: "files" | "statements";
             registered_by: string;
             /** Format: date-time */
             registered_at: string;
@@ -5887,6 +5960,8 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             file_hash: string;
+            /** @description that wrote it; null: a file did */
+            statement: string | null;
             row_type: string;
             /** @description the line of the file; negative: a row that the file lacks and that is deleted */
             line: number;
@@ -6090,6 +6165,9 @@ export interface components {
             };
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
+        };
+        ListProposalTablesResponse: {
+            tables: components["schemas"]["ProposalTable"][];
         };
         ListReviewPoliciesResponse: {
             policies: components["schemas"]["ReviewPolicy"][];
@@ -7301,6 +7379,31 @@ export interface components {
                 };
             } | null;
         };
+        ProposalTable: {
+            /** Format: uuid */
+            workspace_id: string;
+            target: string;
+            /** @description of its uploads; policies may name it */
+            dataset: string;
+            operations: ("insert" | "update" | "delete")[];
+            /** @description that a statement may set; null: all but the key */
+            columns: string[] | null;
+            key: string[];
+            /** @description that run while a statement is worked out, and again with the promotion */
+            triggers: string[];
+            triggers_allowed: boolean;
+            /** @description of one proposal */
+            max_rows: number;
+            row_security: boolean;
+            opened_by: string;
+            /** Format: date-time */
+            opened_at: string;
+            closed_by: string | null;
+            /** Format: date-time */
+            closed_at: string | null;
+            /** @description what is missing until statements can be proposed */
+            not_ready: string | null;
+        };
         ReadColumn: {
             header: string;
             /** @description of the dataset; null: the column is not used */
@@ -7655,6 +7758,7 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            proposal: components["schemas"]["UploadProposal"] | null;
             /**
              * Format: date-time
              * @description it failed, and its file is kept until then: it can be read again
@@ -9459,6 +9563,7 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            proposal: components["schemas"]["UploadProposal"] | null;
             /**
              * Format: date-time
              * @description it failed, and its file is kept until then: it can be read again
@@ -9646,6 +9751,7 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            proposal: components["schemas"]["UploadProposal"] | null;
             /**
              * Format: date-time
              * @description it failed, and its file is kept until then: it can be read again
@@ -9807,6 +9913,17 @@ export interface components {
             lines?: number;
             /** @description why the last attempt to read the file failed; it will be tried again */
             problem?: string;
+        };
+        /** @description A pull request in SQL: its rows are what this statement gave. */
+        UploadProposal: {
+            statement: string;
+            /** @enum {unknown} */
+            operation: "insert" | "update" | "delete" | "merge";
+            target: string;
+            /** @description how long the statement took, with its analysis */
+            took_ms: number;
+            /** @description how long its locks were held */
+            locked_ms: number;
         };
         UploadRisk: {
             /** Format: uuid */
@@ -12778,6 +12895,68 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listProposalTables: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProposalTablesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "statement": "update products set price = price * 1.1 where brand = 'X'",
+                 *       "submit": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateProposalRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateProposalResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     listPromotions: {

@@ -39,6 +39,8 @@ export interface DrivenExecutionDeps {
   readonly catalog: Catalog
   readonly results: ResultStore
   readonly log: Logger
+  /** Milliseconds since 1970, by the clock of the database. */
+  now(): number
   nextId(): string
   append(append: Append): void
   /** The issue of the command is durable. */
@@ -72,9 +74,7 @@ export class DrivenExecution {
   private readonly ports: Ports
   private readonly snapshots: SnapshotPolicy
   private readonly values: ExecutionValues
-  private readonly timers = new ExecutionTimers(({ node_id, index }) =>
-    this.deliver({ input: { kind: 'due', node_id, ...(index !== undefined && { index }) } }),
-  )
+  private readonly timers: ExecutionTimers
   /** Of all its commands: they end together. */
   private controller: AbortController | undefined
   private queue: Delivery[] = []
@@ -101,9 +101,14 @@ export class DrivenExecution {
     this.state = state
     this.deps = deps
     this.snapshots = new SnapshotPolicy(state?.seq ?? 0)
+    this.timers = new ExecutionTimers({
+      now: () => deps.now(),
+      onDue: ({ node_id, index }) =>
+        this.deliver({ input: { kind: 'due', node_id, ...(index !== undefined && { index }) } }),
+    })
     this.values = new ExecutionValues(this.id, deps.results, () => !this.dropped)
     this.ports = {
-      now: () => new Date(),
+      now: () => new Date(deps.now()),
       nextId: () => deps.nextId(),
       value: (result) => this.values.value(result),
       store: (value, name, nodeName) => this.values.store(value, name, nodeName),
@@ -464,11 +469,11 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** When something of an execution is tried again, while its owner has it in memory. */
 class ExecutionTimers {
-  private readonly due: (timer: Timer) => void
+  private readonly deps: { now(): number; onDue(timer: Timer): void }
   private readonly running = new Map<string, NodeJS.Timeout>()
 
-  constructor(due: (timer: Timer) => void) {
-    this.due = due
+  constructor(deps: { now(): number; onDue(timer: Timer): void }) {
+    this.deps = deps
   }
 
   get size(): number {
@@ -477,13 +482,13 @@ class ExecutionTimers {
 
   arm(timer: Timer): void {
     const key = `${timer.node_id}:${timer.index ?? ''}`
-    const leftMs = Date.parse(timer.at) - Date.now()
+    const leftMs = Math.ceil(Date.parse(timer.at) - this.deps.now())
     clearTimeout(this.running.get(key))
     const running = setTimeout(
       () => {
         this.running.delete(key)
         if (leftMs > MAX_TIMEOUT_MS) this.arm(timer)
-        else this.due(timer)
+        else this.deps.onDue(timer)
       },
       Math.min(MAX_TIMEOUT_MS, Math.max(0, leftMs)),
     )

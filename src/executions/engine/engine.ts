@@ -26,6 +26,7 @@ import { type ExecutionOutcome, waitForEnd } from '../control.ts'
 import type { ResultStore } from '../results.ts'
 import { type HandlerTool, ToolError, type Tools } from '../tools/tool.ts'
 import { CommandRouter, errorMessage, LocalCommands } from './commands.ts'
+import { DatabaseClock } from './database-clock.ts'
 import { Driver } from './driver.ts'
 import { Inbox, WAITS_DUE_SQL, WaitPoller } from './inbox.ts'
 import { Catalog } from './load.ts'
@@ -48,6 +49,9 @@ const RELEASE_POLL_MS = 20
 const RETRY_MS = 300
 /** In case the notification of an ended lease is missed. */
 const LEASE_POLL_MS = 1000
+const CLOCK_WARNING_MS = 10_000
+/** While executions wait for the clock they try every 100 ms. */
+const CLOCK_TROUBLE_MS = 1000
 const FLUSH_TIMEOUT_MS = 30_000
 const CRASH_MS = 1000
 /** The session for the log is closed when nothing was written for so long. */
@@ -128,6 +132,10 @@ class RunningEngine implements GatewayEngine {
   private shards!: Shards
   /** Of an engine that drives. */
   private snowflakes!: SnowflakeIds
+  private readonly clock = new DatabaseClock()
+  /** The last time that no id could be made. */
+  private clockRefusal: { readonly at: number; readonly message: string } | undefined
+  private clockWarnedAt = Number.NEGATIVE_INFINITY
   private inbox: Inbox | undefined
   private worker: CommandWorker | undefined
   private projector: Projector | undefined
@@ -196,10 +204,8 @@ class RunningEngine implements GatewayEngine {
       results,
       log: this.log,
       engine: () => this.id,
-      nextId: () => {
-        this.lastId = this.snowflakes.next()
-        return this.lastId
-      },
+      now: () => this.clock.now(),
+      nextId: () => this.nextId(),
       idsAfter: (id) => this.snowflakes.after(id),
       append: (append) => this.writer.append(append),
       begin: (execution, command) => this.router.dispatch(execution, command),
@@ -255,7 +261,7 @@ class RunningEngine implements GatewayEngine {
       ? 'stopping'
       : this.shards.over
         ? 'its lease has passed; it registers again'
-        : this.writer.trouble
+        : (this.writer.trouble ?? this.clockTrouble)
     const detail = `${this.shards.size} shards, ${this.driver.size} executions in memory, ${this.local.size} steps running`
     return { name: 'executions', ok: trouble === undefined, detail: trouble ?? detail }
   }
@@ -398,6 +404,7 @@ class RunningEngine implements GatewayEngine {
       pool,
       connection: this.heartbeats,
       terms: { name, drives, runs, handlers: [...this.handlers], leaseMs, sendsHeartbeats },
+      clock: this.clock,
       log: this.log,
       onTaken: (shard, lastEventId) => this.onShardTaken(shards, shard, lastEventId),
       onLost: (shard) => this.onShardLost(shard),
@@ -407,8 +414,31 @@ class RunningEngine implements GatewayEngine {
     })
     this.shards = shards
     if (shards.node === null) return
-    this.snowflakes = new SnowflakeIds(shards.node)
+    this.snowflakes = new SnowflakeIds(shards.node, { now: () => Math.floor(this.clock.now()) })
     this.snowflakes.after(this.lastId)
+  }
+
+  private nextId(): string {
+    try {
+      this.lastId = this.snowflakes.next()
+      return this.lastId
+    } catch (error) {
+      const now = performance.now()
+      // Its executions wait and try again.
+      if (now - this.clockWarnedAt > CLOCK_WARNING_MS) {
+        this.clockWarnedAt = now
+        this.log.warn({ err: error }, 'executions wait until the clock of the database has caught up')
+      }
+      this.clockRefusal = { at: now, message: (error as Error).message }
+      throw error
+    }
+  }
+
+  private get clockTrouble(): string | undefined {
+    const { clockRefusal } = this
+    return clockRefusal && performance.now() - clockRefusal.at < CLOCK_TROUBLE_MS
+      ? clockRefusal.message
+      : undefined
   }
 
   /** A lease ends before the engine has its next: its executions and commands are dropped by then. */
@@ -538,7 +568,7 @@ class RunningEngine implements GatewayEngine {
 
   private tellLater(key: string, dueAt: number): void {
     const at = Math.ceil(dueAt / LATER_STEP_MS) * LATER_STEP_MS
-    const inMs = at - Date.now()
+    const inMs = Math.ceil(at - this.clock.now())
     if (inMs <= 0) {
       this.tellCommands(key)
       return

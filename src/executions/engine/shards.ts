@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import type { DedicatedConnection, Pool } from '../../kernel/postgres/connection.ts'
 import { type Instant, instant, LeaseKeeper } from '../../runtime/lease.ts'
 import { retryWhileUnavailable } from '../../runtime/retry.ts'
+import { DATABASE_TIME, type DatabaseClock } from './database-clock.ts'
 
 interface EngineRegistration {
   readonly name: string
@@ -35,6 +36,8 @@ interface ShardsDeps {
   /** The heartbeat's own session. */
   readonly connection: DedicatedConnection
   readonly terms: EngineRegistration
+  /** Set by each answer. */
+  readonly clock: DatabaseClock
   readonly log: Logger
   onTaken(shard: number, lastEventId: string): void
   onLost(shard: number): void
@@ -51,6 +54,7 @@ interface ShardRow extends pg.QueryResultRow {
   readonly last_event_id: string
   /** Other engines have joined, and it is theirs. */
   readonly surplus: boolean
+  readonly database_time: number
 }
 
 export class Shards implements EngineLease {
@@ -70,10 +74,16 @@ export class Shards implements EngineLease {
     const sentAt = instant()
     const { name, drives, runs, handlers, leaseMs } = deps.terms
     // On the heartbeat's session, which gives up on a server that is silent: a registration without end would be a dead engine.
-    const [row] = await deps.connection.query<{ engine_id: string; node_number: number | null }>(
-      `select engine_id, node_number from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
+    const [row] = await deps.connection.query<{
+      engine_id: string
+      node_number: number | null
+      database_time: number
+    }>(
+      `select engine_id, node_number, ${DATABASE_TIME}
+         from noetl.fn_engine_register($1, $2, $3, $4 * interval '1 millisecond', $5)`,
       [name, drives, runs, leaseMs, handlers],
     )
+    deps.clock.observe(row!.database_time, sentAt.monotonic)
     return new Shards(row!.engine_id, row!.node_number, deps, sentAt)
   }
 
@@ -86,12 +96,7 @@ export class Shards implements EngineLease {
       sendsHeartbeats: deps.terms.sendsHeartbeats,
       sentAt,
       log: deps.log,
-      sendHeartbeat: () =>
-        deps.connection.query<ShardRow>(
-          'select shard_id, epoch, last_event_id, surplus from noetl.fn_engine_heartbeat($1)',
-          [engine],
-          'stagedoor_engine_heartbeat',
-        ),
+      sendHeartbeat: () => this.sendHeartbeat(),
       onHeartbeat: (rows) => {
         this.compare(rows)
         deps.onHeartbeat()
@@ -174,6 +179,19 @@ export class Shards implements EngineLease {
     this.keeper.end()
     this.epochs.clear()
     await this.deps.pool.query('select noetl.fn_engine_leave($1, $2)', [this.engine, crashed]).catch(() => {})
+  }
+
+  private async sendHeartbeat(): Promise<readonly ShardRow[]> {
+    const { clock, connection } = this.deps
+    const sentAt = performance.now()
+    const rows = await connection.query<ShardRow>(
+      `select shard_id, epoch, last_event_id, surplus, ${DATABASE_TIME} from noetl.fn_engine_heartbeat($1)`,
+      [this.engine],
+      'stagedoor_engine_heartbeat',
+    )
+    // Before a shard is taken whose executions follow the clock.
+    if (rows[0] !== undefined) clock.observe(rows[0].database_time, sentAt)
+    return rows
   }
 
   private dropEverything(reason: string): void {

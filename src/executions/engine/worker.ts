@@ -93,6 +93,8 @@ const CLAIM_RETRY_MS = 200
 const LEASE_LOST_REASON = new Error('the lease of its engine has passed')
 const UNWANTED_REASON = new Error('its loop or its execution has ended')
 const STOPPED_REASON = new Error('the engine stops')
+/** While other commands wait here, the statement that reports ends waits for more of them: the slots are free already. */
+const LINGER_MS = 4
 const UNSTORABLE = 'it failed, and the database does not store its error'
 
 export class CommandWorker {
@@ -123,6 +125,7 @@ export class CommandWorker {
         deps.onEndsWritten(new Set(ends.map(({ tracked }) => tracked.command.shard_id)))
       },
       onUnwritable: ({ engine, tracked }) => this.releases.add({ engine, tracked, crashed: true }),
+      lingerMs: () => (this.waiting.length > 0 && !this.stopping ? LINGER_MS : 0),
     })
     this.releases = createCommandReleaseWriter({
       pool: deps.pool,
@@ -612,12 +615,14 @@ interface CommandEndWriterDeps {
   onWritten(ends: readonly CommandEnd[], counted: ReadonlySet<string>): void
   /** The database takes no end of this command: it must not stay leased by an engine that has forgotten it. */
   onUnwritable(end: CommandEnd): void
+  lingerMs(): number
 }
 
 /** Writes the ends of commands into the inboxes of their executions. */
 function createCommandEndWriter(deps: CommandEndWriterDeps): BatchWriter<CommandEnd> {
   const { pool, log, onWritten, onUnwritable } = deps
   const writer = new BatchWriter<CommandEnd>({
+    lingerMs: () => deps.lingerMs(),
     async write(ends) {
       const outcomes = ends.map(({ tracked, ms, worker, outcome }) => ({
         command_id: tracked.command.command_id,

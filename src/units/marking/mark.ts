@@ -23,8 +23,10 @@ export interface MarkOptions {
   readonly address?: string | undefined
   /** Default: the front matter's, the only first-level heading, the name of the file. */
   readonly title?: string | undefined
-  /** Default: the front matter's, or `en`. */
+  /** Default: the front matter's, or `fallbackLanguage`. */
   readonly language?: string | undefined
+  /** Where nobody says the language; default `en`. */
+  readonly fallbackLanguage?: string | undefined
   /** The pieces of its last cut, in their order: pieces that still exist keep their addresses. */
   readonly previous?: readonly PreviousPiece[]
   /** A list or table of more bytes is a piece of its own; default 600. */
@@ -78,7 +80,7 @@ export function markDocument(given: string | Buffer, options: MarkOptions): Mark
   const document = {
     source_ref: sourceRef,
     title,
-    language: options.language ?? said.language ?? 'en',
+    language: options.language ?? said.language ?? options.fallbackLanguage ?? 'en',
     content_hash: sha256(source),
     bytes: Buffer.byteLength(source),
   }

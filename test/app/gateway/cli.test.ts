@@ -26,8 +26,9 @@ writeFileSync(
 it('prints what it offers, runs jobs, leaves out what needs a database, and leaves when it is stopped', async () => {
   await remote.gateway()
   const env = { NATS_URL: remote.server.url, STAGEDOOR_HOME: home }
-  const worker = startCli(['worker', '--handlers', file, '--concurrency', '3'], env)
+  const worker = startCli(['worker', '--handlers', file, '--concurrency', '3', '--metrics-port', '0'], env)
   await worker.says(/attached to gateway/, 60_000)
+  const [metricsUrl] = /http:\/\/\S+\/metrics/.exec(worker.output())!
   expect(worker.output()).toMatch(/Working without a database as PG_worker, 3 calls at once/)
   expect(worker.output()).toMatch(/need a database: bookkeeping/)
   const [hello, sneaky] = await jobs.enqueue(
@@ -39,6 +40,12 @@ it('prints what it offers, runs jobs, leaves out what needs a database, and leav
   await until('it failed in words', async () =>
     /has no database/.test((await jobs.find(sneaky!)).last_error ?? ''),
   )
+  const metrics = await (await fetch(metricsUrl)).text()
+  expect(metrics).toMatch(/^stagedoor_remote_attached 1$/m)
+  expect(metrics).toMatch(/^stagedoor_remote_running 0$/m)
+  expect(metrics).toMatch(/^stagedoor_remote_ended_total\{what="job",name="hello",outcome="completed"\} 1$/m)
+  expect(metrics).toMatch(/^stagedoor_remote_ended_total\{what="job",name="sneaky",outcome="failed"\} [1-9]/m)
+  expect(metrics).toMatch(/^stagedoor_remote_call_seconds_count\{what="job",name="hello"\} 1$/m)
   expect(await worker.end('SIGTERM')).toBe(0)
 })
 

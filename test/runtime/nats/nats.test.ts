@@ -135,6 +135,28 @@ describe('a connection to NATS', () => {
     await guarded.stop()
   })
 
+  it('says once which permission is missing, and names NATS_INBOX where answers cannot come', async () => {
+    const guarded = await startNats({
+      config:
+        'authorization { users: [ { user: w, password: w, permissions: { publish: ["sd.main.gw.>"], subscribe: ["_INBOX_w.>"] } } ] }',
+    })
+    const lines: string[] = []
+    const nats = openNats(
+      settings({ natsUrl: [`nats://w:w@127.0.0.1:${guarded.port}`] }),
+      'test',
+      pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+    )!
+    opened.push(nats)
+    await until('connected', () => nats.connected)
+    for (let n = 0; n < 3; n++) await nats.request('sd.main.gw.x.attach', {}, 100).catch(() => {})
+    await until('it says so', () => lines.length > 0)
+    expect(lines.filter((line) => line.includes('set NATS_INBOX'))).toHaveLength(1)
+    nats.subscribe('sd.main.secret', () => {})
+    await until('it says the subject', () => lines.some((line) => line.includes('subscribe sd.main.secret')))
+    expect(lines).toHaveLength(2)
+    await guarded.stop()
+  })
+
   it('names the file of credentials that cannot be read', () => {
     expect(() => open({ natsCredentials: '/nowhere/missing.creds' })).toThrowError(/missing\.creds/)
   })
