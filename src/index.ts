@@ -1,3 +1,4 @@
+export type { Approvals, RequireApproval } from './app/approvals.ts'
 export type { EditedManifest, NewMark, StagedMark, StagedMarking, StagedPiece } from './app/marking.ts'
 export { createStagedoor, type Stagedoor, type StagedoorOptions } from './app/stagedoor.ts'
 export type { Trace } from './app/trace.ts'
@@ -89,6 +90,15 @@ export type { FindOptions, Search } from './search/library.ts'
 export type { SearchAnswer, SearchFilters, SearchRequest } from './search/query.ts'
 export type { SearchDeadLetter, SearchStatus } from './search/status.ts'
 export type { SearchWorker } from './search/worker.ts'
+export type { NewApprovalKind } from './staging/approval-kinds.ts'
+export type {
+  Approval,
+  ApprovalKind,
+  ApprovalStatus,
+  FormField,
+  RequestPolicy,
+} from './staging/approval-shapes.ts'
+export type { ApprovalFilter, ApprovalReview, NewApproval } from './staging/approvals.ts'
 export type {
   CleanupResult,
   CleanupScope,
@@ -98,6 +108,7 @@ export type {
   StagingHealth,
   StagingRecord,
 } from './staging/records.ts'
+export type { RequireApprovalOptions } from './staging/require-approval.ts'
 export type {
   Cut,
   CutUnit,

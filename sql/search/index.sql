@@ -364,7 +364,7 @@ begin
      from (select distinct c.workspace_id from iu_core.search_chunk c where c.chunk_no = any (v_numbers) order by 1) as w;
   select array_agg(row(null, c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding, c.position,
                        c.from_char, c.to_char, c.text_hash, c.language, null, null, null, null,
-                       s.title, s.path, iu_core.fn_search_analysis())::iu_core.search_chunk order by c.chunk_no),
+                       s.title, s.path, iu_core.fn_search_analysis(), c.row_id)::iu_core.search_chunk order by c.chunk_no),
          array_agg(s.text order by c.chunk_no)
     into v_chunks, v_texts
     from iu_core.search_chunk c

@@ -123,7 +123,7 @@ as $$
 #variable_conflict use_column
 declare
   v_ascii boolean := octet_length(p_text) = length(p_text);
-  v_text text := case when not v_ascii then left(p_text, 10000) when length(p_text) > 20000 then left(p_text, 10000) || ' ' || right(p_text, 10000)
+  v_text text := case when not v_ascii then left(p_text, 5000) when length(p_text) > 10000 then left(p_text, 5000) || ' ' || right(p_text, 5000)
                       else p_text end;
   -- A question of thousands of words is found by the words themselves and in the language of most texts.
   v_analyzers text[] := array(
@@ -295,6 +295,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_query text := regexp_replace(translate(left(coalesce(p_query, ''), 100000), '“”„«»', '"""""'), '[[:cntrl:]]', ' ', 'g');
+  v_first text;
   v_simple text[];
 begin
   -- A phrase is consumed as a whole, so that a minus sign in it excludes nothing.
@@ -316,12 +317,14 @@ begin
                       from regexp_matches(regexp_replace(v_query, '"[^"]*"', ' ', 'g'), '([^\s"*]{2,})\*(?=\s|$)', 'g') as m
                      order by 1 limit 8);
   free := translate(regexp_replace(v_query, '([^\s"*]{2,})\*(?=\s|$)', ' ', 'g'), '"', ' ');
-  v_simple := tsvector_to_array(iu_core.fn_search_words(free, 'und'));
+  -- A question of thousands of words is known by its first ones.
+  v_first := left(free, 5000);
+  v_simple := tsvector_to_array(iu_core.fn_search_words(v_first, 'und'));
   -- By the word as it was typed: `the` is one of them, `thế` is not.
-  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(free, '/<>', '   ')))) as w
+  stops := array(select w from unnest(tsvector_to_array(to_tsvector('simple', translate(v_first, '/<>', '   ')))) as w
                   where ts_lexize('english_stem', w) = '{}');
   words := array(select unnest(v_simple) except select unnest(stops)
-                 union select unnest(tsvector_to_array(iu_core.fn_search_words(free, 'en'))) order by 1);
+                 union select unnest(tsvector_to_array(iu_core.fn_search_words(v_first, 'en'))) order by 1);
 end $$;
 
 grant execute on function iu_core.fn_search_parse(text) to

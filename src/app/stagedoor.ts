@@ -25,6 +25,7 @@ import { withBlobHealth } from '../staging/blobs.ts'
 import { deleteTrash } from '../staging/maintenance.ts'
 import * as records from '../staging/records.ts'
 import { type Documents, documentsLibrary, type Topics, topicsLibrary } from '../units/library.ts'
+import { type Approvals, approvalsLibrary, type RequireApproval } from './approvals.ts'
 import { createSearch, withStoreHealth } from './search.ts'
 import { blobProof, knownBlobs, openStores } from './stores.ts'
 import { readTrace, type Trace } from './trace.ts'
@@ -95,6 +96,10 @@ export interface Stagedoor {
     cleanup(scope?: records.CleanupScope): Promise<records.CleanupResult>
     health(sample?: number): Promise<records.StagingHealth>
   }
+  /** Ask a person, and wait for the decision: one awaited line. */
+  readonly approvals: Approvals
+  /** A function that runs only after a person has approved its arguments, once. */
+  readonly requireApproval: RequireApproval
   readonly ingest: Ingest
   /** What is reviewed, by its number: status, conversation, reviewers, history. */
   readonly changes: Changes
@@ -175,6 +180,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
     service,
     admin,
   })
+  const asking = approvalsLibrary({ service, listenUrl: database.workerUrl })
   const search = createSearch({ config, database, pool: workers, statement })
   return {
     gates: {
@@ -237,6 +243,8 @@ export function assemble(database: Database, config: Config): Stagedoor {
         return withStoreHealth(workers, config, zone)
       },
     },
+    approvals: asking.approvals,
+    requireApproval: asking.requireApproval,
     ingest,
     changes: changesLibrary({ service }),
     jobs: jobsLibrary({ pool: workers, worker, ...starters }),
@@ -256,6 +264,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
     plan: () => planMigration({ url: database.directUrl }),
     migrate: () => migrate({ url: database.directUrl }),
     async close() {
+      await asking.close()
       await starters.close()
       await ingest.close()
       await search.close()

@@ -51,6 +51,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     dataset: async () => (await import('./dataset.ts')).datasetCommand(),
     client: async () => (await import('./dataset.ts')).clientCommand(),
     staging: async () => (await import('./staging.ts')).stagingCommand(),
+    approval: async () => (await import('./approval.ts')).approvalCommand(),
+    kind: async () => (await import('./approval.ts')).kindCommand(),
   },
   'Events and jobs:': {
     event: async () => (await import('./event.ts')).eventCommand(),

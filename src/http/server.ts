@@ -35,6 +35,7 @@ import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import type { Wakeups } from '../runtime/wakeups.ts'
 import type { Search } from '../search/library.ts'
 import { accessRoutes } from './access.ts'
+import { approvalRoutes, kindRoutes } from './approvals.ts'
 import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
 import { type Credentials, createCredentials } from './credentials.ts'
@@ -110,7 +111,7 @@ export interface ApiContext {
   readonly replica?: ReadReplica | undefined
   /** Whose state is among the details of health. */
   readonly nats?: Pick<Nats, 'health'> | undefined
-  /** Wake claims of executors that wait for jobs; default: they poll. */
+  /** Wake claims of executors that wait for jobs, and calls that wait for a decision; default: they poll. */
   readonly wakeups?: Wakeups | undefined
   /** How many servers share the rate limits; default: this one alone. */
   readonly servers?: () => number
@@ -262,6 +263,8 @@ function apiRoutes(
     '/invitations': invitationRoutes(context),
     '/tokens': tokenRoutes(credentials),
     '/staging': stagingRoutes(context),
+    '/approvals': approvalRoutes(context),
+    '/kinds': kindRoutes,
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
     '/proposals': proposalRoutes(context.ingest),

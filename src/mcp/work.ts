@@ -6,8 +6,7 @@ import { findStandingOf, listReviews } from '../changes/reviews.ts'
 import { listIssues } from '../events/issues.ts'
 import { startOrFindExecution } from '../executions/control.ts'
 import { getExecution } from '../executions/queries.ts'
-import type { Upload } from '../ingest/shapes.ts'
-import { findUpload } from '../ingest/uploads.ts'
+import { findUploadStatus, type UploadStatusRow } from '../ingest/uploads.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { UUID } from '../kernel/ids.ts'
 import type { JsonObject } from '../kernel/json.ts'
@@ -39,13 +38,13 @@ const getStatusTool = tool({
     call.transaction(async (plain) => {
       const client = withExactNumbers(plain)
       if (EXECUTION_ID.test(id)) return executionStatus(client, id, details)
-      const upload = UUID.test(id) ? await findUpload(client, id) : undefined
+      const upload = UUID.test(id) ? await findUploadStatus(client, id) : undefined
       if (upload) return uploadStatus(client, call, upload, details)
       const record = UUID.test(id) ? await findRecord(client, id) : undefined
       if (record) return recordStatus(client, call, record, details)
       const workspaceId = workspace === undefined ? undefined : await call.workspace(client, workspace)
       const { kind, subject_id } = await requireChange(client, id, workspaceId)
-      const subject = kind === 'upload' ? await findUpload(client, subject_id) : undefined
+      const subject = kind === 'upload' ? await findUploadStatus(client, subject_id) : undefined
       if (subject) return uploadStatus(client, call, subject, details)
       const staged = await findRecord(client, subject_id)
       if (staged) return recordStatus(client, call, staged, details)
@@ -115,7 +114,7 @@ const EXECUTION_ID = /^[1-9]\d{9,18}$/
 async function uploadStatus(
   client: Client,
   call: ToolCall,
-  upload: Upload,
+  upload: UploadStatusRow,
   details: boolean,
 ): Promise<Answer> {
   const { upload_id, status, review_status, change } = upload
@@ -138,7 +137,6 @@ async function uploadStatus(
       digest: upload.plan_digest,
       totals: upload.plan_totals,
       refusal: upload.plan_refusal,
-      outdated: upload.outdated,
       lines: upload.line_count,
       invalid: upload.invalid_count,
       progress: upload.progress,

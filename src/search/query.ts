@@ -237,7 +237,8 @@ async function askLegs(
   const alike = active?.embedder === 'openai' ? meaning : undefined
   const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
   const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
-  const isPoor = !isLong && !scope.literal && best.length > 0 && lists.legacy.length === 0 && fit < leastFit(asked)
+  const isPoor =
+    !isLong && !scope.literal && best.length > 0 && lists.legacy.length === 0 && fit < leastFit(asked)
   const common = {
     lexical: lists.lexical,
     denseWeight: shareOfMeaning,

@@ -168,12 +168,19 @@ it('lets agents execute nothing that decides', async () => {
   ).toEqual([
     'iu_core.fn_actor()',
     'iu_core.fn_actor_for(text)',
+    // Asks, and uses what people approved of its own requests, once: test/staging/approvals.
+    'iu_core.fn_approval_finish(uuid,text,text)',
+    'iu_core.fn_approval_get(uuid)',
+    'iu_core.fn_approval_outcome(uuid)',
+    'iu_core.fn_approval_request(jsonb,uuid,text,text)',
+    'iu_core.fn_approval_use(uuid,text,text)',
     'iu_core.fn_blob_register(uuid,text,bigint,text)',
     'iu_core.fn_caller_is_service()',
     'iu_core.fn_caller_role()',
     // Comments, and title, description, labels and reviewers of its own changes; only threads that it began are its to resolve.
     'iu_core.fn_change_approvers(uuid)',
     'iu_core.fn_change_approvers_of(uuid[])',
+    'iu_core.fn_change_changes_requested(text,uuid,text)',
     'iu_core.fn_change_comment(uuid,text,uuid,text,integer,text,text)',
     'iu_core.fn_change_comment_delete(uuid,text)',
     'iu_core.fn_change_comment_update(uuid,text,text)',

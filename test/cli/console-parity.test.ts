@@ -146,6 +146,8 @@ const TWINS: Readonly<Record<string, string | None>> = {
   approveStagingRecord: 'staging approve ID --digest DIGEST',
   rejectStagingRecord: 'staging reject ID --reason TEXT',
   withdrawStagingRecord: 'staging withdraw ID',
+  getApproval: 'approval show ID',
+  approveApproval: 'approval approve ID --digest DIGEST --answer NAME=VALUE',
 
   // Events, routes, consumers, webhooks
   listEvents: 'event list --domain staging --since 2h',

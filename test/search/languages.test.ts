@@ -190,12 +190,12 @@ describe('the language of a text', () => {
     en: 'Every employee has twenty days of leave, and they are paid.',
   }
   const KNOWN = TEXTS.filter(([name]) => !['lo', 'km', 'my'].includes(name) && SENTENCES[name] === undefined)
-  it.each([
-    ...KNOWN.map(([name, text]): [string, string] => [name, text]),
-    ...Object.entries(SENTENCES),
-  ])('is found out: %s', async (name, text) => {
-    expect(await language(text)).toBe(name)
-  })
+  it.each([...KNOWN.map(([name, text]): [string, string] => [name, text]), ...Object.entries(SENTENCES)])(
+    'is found out: %s',
+    async (name, text) => {
+      expect(await language(text)).toBe(name)
+    },
+  )
 
   it('is English where nothing speaks for another one, and never missing', async () => {
     for (const text of ['Zebra', '', '12345', 'The policy of the company', '🙂'])

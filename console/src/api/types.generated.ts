@@ -794,6 +794,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests for approval that you may see, newest first */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Ask people for an approval; the same key with the same content finds the request again
+         * @description What is shown becomes a staging record with a change. Reviewers decide in the console; whoever asked cannot. Wait with GET /approvals/{id}?wait=60.
+         */
+        post: operations["requestApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A request and what came of it; with `wait` it is answered when it is decided, or after so many seconds */
+        get: operations["getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve exactly what you saw, with the answers to its form
+         * @description Two people who approve give the same answers. To reject: POST /staging/{id}/reject; to request changes: POST /changes/{change}/review.
+         */
+        post: operations["approveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Use an approval, once: of two who try one gets the run, and then does what was approved */
+        post: operations["useApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say how what was approved ended */
+        post: operations["finishApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What programs of a workspace may show for approval */
+        get: operations["listApprovalKinds"];
+        put?: never;
+        /** Create a kind, or with `replace` its next revision; for administrators */
+        post: operations["createApprovalKind"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kinds/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A kind with its schema and its template */
+        get: operations["getApprovalKind"];
+        put?: never;
+        post?: never;
+        /** Delete a kind: no new requests of it; for administrators */
+        delete: operations["deleteApprovalKind"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets": {
         parameters: {
             query?: never;
@@ -3861,6 +3989,99 @@ export interface components {
             approvals: number | null;
             groups: string[];
         };
+        Approval: {
+            /** Format: uuid */
+            approval_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description number of its change: #128 */
+            change: number | null;
+            key: string;
+            title: string;
+            kind: string | null;
+            kind_revision: number | null;
+            form: components["schemas"]["FormField"][];
+            policy: components["schemas"]["RequestPolicy"];
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /**
+             * @description only approved is consent: a request that nobody answered has expired
+             * @enum {unknown}
+             */
+            status: "waiting" | "approved" | "rejected" | "changes_requested" | "expired" | "withdrawn";
+            /** @description false: it waits */
+            decided: boolean;
+            requested_by: string;
+            requested_via: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            decided_at: string | null;
+            /** @description who decided what, when and why */
+            decisions: components["schemas"]["ApprovalDecision"][];
+            /** @description what was filled in */
+            answers: {
+                [key: string]: unknown;
+            } | null;
+            run: components["schemas"]["ApprovalRun"] | null;
+            /** @description while it waits: what is missing */
+            summary: string | null;
+        };
+        ApprovalDecision: {
+            /** @enum {unknown} */
+            verdict: "approve" | "request_changes" | "reject" | "withdraw";
+            by: string;
+            via: string | null;
+            /** Format: date-time */
+            at: string;
+            comment: string | null;
+        };
+        ApprovalKind: {
+            /** Format: uuid */
+            workspace_id: string;
+            kind: string;
+            revision: number;
+            description: string | null;
+            schema: {
+                [key: string]: unknown;
+            };
+            template: string | null;
+            created_by: string;
+            created_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ApprovalRun: {
+            /** Format: uuid */
+            run_id: string;
+            by: string;
+            /**
+             * @description running and nothing more: it runs, or its process has died
+             * @enum {unknown}
+             */
+            status: "running" | "applied" | "failed";
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            error: string | null;
+        };
+        ApproveApprovalRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            answers?: {
+                [key: string]: unknown;
+            };
+            comment?: string;
+        };
         ApproveStagingRecordRequest: {
             /**
              * @description SHA-256, in hex
@@ -4465,6 +4686,24 @@ export interface components {
              * @description the last field
              */
             file?: string;
+        };
+        CreateApprovalKindRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @example refund */
+            kind: string;
+            /** @description JSON Schema 2020-12 */
+            schema: {
+                [key: string]: unknown;
+            };
+            /** @description Markdown with {{path}} */
+            template?: string;
+            description?: string;
+            /** @default false */
+            replace: boolean;
         };
         CreateChangeCommentRequest: {
             /** @description Markdown; @name mentions a member */
@@ -5363,6 +5602,10 @@ export interface components {
         FindResponse: {
             found: components["schemas"]["Found"][];
         };
+        FinishApprovalRequest: {
+            /** @description it failed */
+            error?: string;
+        };
         FirstLine: {
             line: number;
             cells: (string | null)[];
@@ -5377,6 +5620,18 @@ export interface components {
         };
         FlushSearchResponse: {
             count: number;
+        };
+        FormField: {
+            name: string;
+            /** @enum {unknown} */
+            type: "text" | "number" | "boolean" | "choice" | "date";
+            label?: string;
+            required?: boolean;
+            /** @description of a choice */
+            choices?: string[];
+            /** @description of a number, or of the length of a text */
+            min?: number;
+            max?: number;
         };
         Found: {
             /** @enum {unknown} */
@@ -5999,6 +6254,14 @@ export interface components {
             undo_reason: string | null;
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
+        };
+        ListApprovalKindsResponse: {
+            kinds: components["schemas"]["ApprovalKind"][];
+        };
+        ListApprovalsResponse: {
+            approvals: components["schemas"]["Approval"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
         };
         ListChangeCommentsResponse: {
             comments: components["schemas"]["ChangeComment"][];
@@ -7807,8 +8070,81 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
+        RequestApprovalRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description finds the request again, also after a crash; with other content 409 `staging_key_taken` */
+            key: string;
+            title: string;
+            /** @description Markdown as a text, or JSON; numbers beyond 2^53 as texts */
+            show: unknown;
+            /** @example refund */
+            kind?: string;
+            reviewers?: string[];
+            groups?: string[];
+            policy?: components["schemas"]["RequestPolicy"];
+            form?: components["schemas"]["FormField"][];
+            /**
+             * @description default 14 days
+             * @example 2d
+             */
+            timeout?: string;
+        };
         RequestChangeUndoRequest: {
             reason: string;
+        };
+        RequestPolicy: {
+            approvals?: number;
+            /** @description each must have approved */
+            groups?: string[];
+        };
+        RequestedApproval: {
+            /** Format: uuid */
+            approval_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description number of its change: #128 */
+            change: number | null;
+            key: string;
+            title: string;
+            kind: string | null;
+            kind_revision: number | null;
+            form: components["schemas"]["FormField"][];
+            policy: components["schemas"]["RequestPolicy"];
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /**
+             * @description only approved is consent: a request that nobody answered has expired
+             * @enum {unknown}
+             */
+            status: "waiting" | "approved" | "rejected" | "changes_requested" | "expired" | "withdrawn";
+            /** @description false: it waits */
+            decided: boolean;
+            requested_by: string;
+            requested_via: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            decided_at: string | null;
+            /** @description who decided what, when and why */
+            decisions: components["schemas"]["ApprovalDecision"][];
+            /** @description what was filled in */
+            answers: {
+                [key: string]: unknown;
+            } | null;
+            run: components["schemas"]["ApprovalRun"] | null;
+            /** @description while it waits: what is missing */
+            summary: string | null;
+            /** @description false: the key found this request */
+            created: boolean;
         };
         RequestedChanges: {
             /** Format: uuid */
@@ -8680,9 +9016,9 @@ export interface components {
             /** Format: uuid */
             workspace_id: string | null;
             /** @enum {unknown} */
-            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state" | "approval";
             /** @enum {unknown} */
-            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle" | "approval_request";
             purpose: string;
             /** @enum {unknown} */
             lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
@@ -8763,9 +9099,9 @@ export interface components {
             /** Format: uuid */
             workspace_id: string | null;
             /** @enum {unknown} */
-            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state" | "approval";
             /** @enum {unknown} */
-            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle" | "approval_request";
             purpose: string;
             /** @enum {unknown} */
             lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
@@ -9942,6 +10278,17 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        UseApprovalRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest?: string;
+        };
+        UseApprovalResponse: {
+            /** Format: uuid */
+            run_id: string;
+        };
         UsedDefault: {
             field: string;
             title: string;
@@ -11044,7 +11391,7 @@ export interface operations {
         parameters: {
             query: {
                 status?: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                kind?: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+                kind?: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state" | "approval";
                 /** @description the actor who staged it */
                 owner?: string;
                 workspace_id?: string;
@@ -11453,6 +11800,322 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query: {
+                status?: "waiting" | "approved" | "rejected" | "changes_requested" | "expired" | "withdrawn";
+                /** @example refund */
+                kind?: string;
+                key?: string;
+                workspace_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListApprovalsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    requestApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "refund-1871",
+                 *       "title": "Refund of order 1871",
+                 *       "show": {
+                 *         "order": 1871,
+                 *         "amount": "120.00"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RequestApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestedApproval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query: {
+                /** @description seconds */
+                wait: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    approveApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    useApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseApprovalRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseApprovalResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    finishApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FinishApprovalRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listApprovalKinds: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListApprovalKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createApprovalKind: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "refund",
+                 *       "schema": {
+                 *         "required": [
+                 *           "order"
+                 *         ],
+                 *         "maxProperties": 10
+                 *       },
+                 *       "template": "## Refund of order {{order}}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateApprovalKindRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalKind"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    getApprovalKind: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example refund */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalKind"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    deleteApprovalKind: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example refund */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listDatasets: {

@@ -26,6 +26,7 @@ export type RouteEvidence = Answer<'listEventRouteEvidence'>['evidence'][number]
 export type StagingRecords = Answer<'listStagingRecords'>
 export type StagingSummary = StagingRecords['records'][number]
 export type StagingRecord = Answer<'getStagingRecord'>
+export type Approval = Answer<'getApproval'>
 export type Job = Answer<'listJobs'>['jobs'][number]
 export type Jobs = Answer<'listJobs'>
 export type Execution = Answer<'listExecutions'>['executions'][number]
