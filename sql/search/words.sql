@@ -220,11 +220,14 @@ begin
                     and x.lexeme >= left(w.stems[1], 1) and x.lexeme < left(w.stems[1], 1) || chr(1114111)
                     and length(x.lexeme) between length(w.word) - 4 and length(w.word) + 2
                   order by x.chunks desc, x.lexeme limit 500) as l
-          cross join lateral (select p.chunk_no from iu_core.search_posting p where p.lexeme_id = l.lexeme_id limit 1) as p
-           join iu_core.search_chunk c on c.chunk_no = p.chunk_no) as k
+          -- Not from a row of a table: whoever asks may not be allowed to read it.
+          cross join lateral (select c.chunk_id from iu_core.search_posting p join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+                               where p.lexeme_id = l.lexeme_id and c.row_id is null limit 1) as c) as k
        where w.stems <> '{}'
          and not exists (select from iu_core.search_lexeme x
-                          where x.workspace_id = p_workspace_id and x.lexeme = any (w.stems) and x.chunks > 0)));
+                          where x.workspace_id = p_workspace_id and x.lexeme = any (w.stems) and x.chunks > 0
+                            and exists (select from iu_core.search_posting p join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+                                         where p.lexeme_id = x.lexeme_id and c.row_id is null))));
 end $$;
 
 grant execute on function iu_core.fn_search_unknown_words(uuid, text[]) to

@@ -12,7 +12,14 @@ import {
   searchedDocuments,
   setDocument,
 } from '../search/legacy.ts'
-import { LIFECYCLES, MAX_HITS, type SearchAnswer, SOURCES, search } from '../search/query.ts'
+import {
+  LIFECYCLES,
+  MAX_HITS,
+  parseColumnValues,
+  type SearchAnswer,
+  SOURCES,
+  search,
+} from '../search/query.ts'
 import { createVectorSearch } from '../search/vector-search.ts'
 import { ANSWER_WARNINGS } from '../search/warnings.ts'
 import { decodeUtf8 } from '../staging/records.ts'
@@ -33,6 +40,15 @@ import {
   switchCommand,
   windowCommand,
 } from './search-projection.ts'
+import {
+  activateTableCommand,
+  addTableCommand,
+  removeTableCommand,
+  rescanTableCommand,
+  reviewTableCommand,
+  showTableCommand,
+  tablesCommand,
+} from './search-table.ts'
 import { type Column, nextPage, type Output } from './terminal.ts'
 import { printable, printableLine, screenWidth, textWidth } from './text.ts'
 import { paintStatus } from './unit-find.ts'
@@ -51,10 +67,19 @@ export function searchCommand(): Command {
       phaseCommand(),
       windowCommand(),
       documentCommand(),
+      addTableCommand(),
+      tablesCommand(),
+      showTableCommand(),
+      reviewTableCommand(),
+      activateTableCommand(),
+      rescanTableCommand(),
+      removeTableCommand(),
     ],
     `
   $ stagedoor search how much annual leave do I get
   $ stagedoor search '"paid leave" carry*' --topic leave --status enacted
+  $ stagedoor search tent --table products --filter brand=ACME
+  $ stagedoor search add-table products --text name,description --title name --filter brand
   $ stagedoor search flush                          project what was edited now
   $ stagedoor search status
   $ stagedoor search audit --repair
@@ -83,8 +108,14 @@ const findCommand = () =>
       'only units with such an edge, as cites, cites=handbook/leave or =handbook/leave',
       parseEdge,
     )
+    .option('--table <table>', 'only rows of this table; again for one or another', collect(String))
+    .option(
+      '--filter <column=value>',
+      'only rows of tables with it; again for one or another',
+      collect(String),
+    )
     .option('--profile <json>', 'only units whose profile holds this', parseJsonObject)
-    .option('--source <source>', 'only units, or only documents', SOURCES)
+    .option('--source <source>', 'only units, only documents, or only rows of tables', SOURCES)
     .workspace()
     .option('--explain', 'say why each hit is there')
     .actor()
@@ -99,7 +130,9 @@ Every hit says how fresh it is. What was edited is in search about two minutes l
       const { output, config } = session
       const { limit, explain = false, status: lifecycle } = session.options
       const { topic, kind, language, container, edge, profile, source } = session.options
-      const filters = { topic, kind, lifecycle, language, container, edge, profile, source }
+      const { table, filter } = session.options
+      const columns = filter && parseColumnValues(filter)
+      const filters = { topic, kind, lifecycle, language, container, edge, profile, source, table, columns }
       const scope = await openSearchScope(session)
       const { workspace: workspace_id, transaction, pool } = scope
       const vectorSearch = createVectorSearch({ pool, config })
@@ -141,14 +174,29 @@ function printAnswer(output: Output, answer: SearchAnswer, limit: number): void 
   const count = hits.length === 1 ? 'One hit' : `${hits.length} hits`
   const more = hits.length === limit ? `; more with --limit ${Math.min(MAX_HITS, 5 * limit)}` : ''
   output.dim(`${count} in ${formatDuration(took_ms)}, ${how}${more}`)
-  const { canonical_address: unit, document_id: document } = hits[0]!
-  output.next([
-    'Read it',
-    unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
-  ])
+  const { canonical_address: unit, document_id: document, table, key } = hits[0]!
+  if (table === undefined)
+    output.next([
+      'Read it',
+      unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
+    ])
+  else output.next(['See where it comes from', lineageCommandOf(table, key ?? {})])
+}
+
+const lineageCommandOf = (table: string, key: Readonly<Record<string, string>>): string =>
+  `stagedoor lineage '${printableLine(table)}' --key '${printableLine(JSON.stringify(key)).replaceAll("'", "'\\''")}'`
+
+function rowFacts({ table, key, columns, lineage, freshness }: SearchHit): string {
+  const facts = [
+    pc.dim(printableLine(`${table} ${Object.values(key ?? {}).join(' ')}`)),
+    ...Object.entries(columns ?? {}).map(([column, value]) => pc.dim(printableLine(`${column} ${value}`))),
+    ...(lineage ? [pc.dim(printableLine(`${lineage.file_name ?? 'upload'} line ${lineage.line}`))] : []),
+  ]
+  return [...facts, paintFreshness(freshness)].join(pc.dim(' · '))
 }
 
 function factsOf(hit: SearchHit): string {
+  if (hit.source === 'row') return rowFacts(hit)
   const place = hit.canonical_address ?? hit.source_ref ?? hit.document_id ?? ''
   const facts =
     hit.source === 'unit'

@@ -3,7 +3,8 @@ import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import type { Question } from './query.ts'
 import { type ChunkFacts, type DocumentState, type Found, fuse, type Ranked, rank } from './ranking.ts'
 import type { SearchHit } from './shapes.ts'
-import { documentWarning, unitWarning } from './warnings.ts'
+import { lineageOf, type RowFacts, rowTexts } from './table-hits.ts'
+import { documentWarning, rowWarning, unitWarning } from './warnings.ts'
 
 export type { SearchHit } from './shapes.ts'
 
@@ -15,8 +16,9 @@ interface HitRow extends ChunkFacts {
   readonly document_source_ref: string | null
   readonly unit_kind: string | null
   readonly language: string
-  /** False: the document has changed since the chunk was made. */
+  /** False: the document or row has changed since the chunk was made. */
   readonly is_as_projected: boolean
+  readonly table_row?: RowFacts
 }
 
 interface DocumentRow {
@@ -36,10 +38,14 @@ interface HitText {
   readonly text: string
 }
 
-export type LegsFound = Pick<
-  Found<HitRow>,
-  'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
->
+export interface LegsFound
+  extends Pick<
+    Found<HitRow>,
+    'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
+  > {
+  /** Chunks of rows that the caller may read, by id. */
+  readonly rows: ReadonlyMap<string, RowFacts>
+}
 
 export async function loadHits(client: Client, question: Question, legs: LegsFound): Promise<SearchHit[]> {
   const { workspace_id, limit, explain } = question
@@ -53,12 +59,21 @@ export async function loadHits(client: Client, question: Question, legs: LegsFou
     shown.filter(({ about }) => isEnglish(about.language)).map(({ text }) => text),
   )
   const plain = plainMatch(words)
+  const lineage = await lineageOf(
+    client,
+    workspace_id,
+    shown.flatMap(({ hit }) => hit.best?.table_row ?? []),
+  )
   return shown.map(({ hit, about, text }) => {
     const { snippet, highlights } = snippetOf(
       withoutTitle(text, about.title),
       isEnglish(about.language) ? english : plain,
     )
-    return buildHit(hit, about, { snippet, highlights, explain })
+    const promoted = hit.source === 'row' ? lineage.get(hit.id) : undefined
+    return {
+      ...buildHit(hit, about, { snippet, highlights, explain }),
+      ...(promoted && { lineage: promoted }),
+    }
   })
 }
 
@@ -78,10 +93,10 @@ async function rankFound(
   const chunks = fuse(legs).map(({ key }) => key)
   const first = chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
   const rest = chunks.slice(first.length)
-  const facts = await factsOf(client, workspace_id, first)
+  const facts = await factsOf(client, workspace_id, first, legs.rows)
   const ranked = rank({ ...found, facts, unseen: new Set(rest) })
   if (ranked.length >= limit || rest.length === 0) return ranked
-  const others = await factsOf(client, workspace_id, rest)
+  const others = await factsOf(client, workspace_id, rest, legs.rows)
   return rank({ ...found, facts: new Map([...facts, ...others]) })
 }
 
@@ -101,6 +116,9 @@ async function withTexts(
   )
   const chunks = ranked.filter(isReadByChunk).map(({ best }) => best!.chunk_id)
   const texts = await textsOf(client, workspace, chunks, unread)
+  // Read in their tables under the caller's rights: a row that is gone by now has none.
+  const ofRows = ranked.flatMap(({ best }) => (best?.source === 'row' ? best.chunk_id : []))
+  for (const [id, text] of await rowTexts(client, workspace, ofRows)) texts.set(id, text)
   return ranked.flatMap((hit): HitText[] => {
     const byChunk = isReadByChunk(hit)
     const about = byChunk ? hit.best : (known.get(hit.id) ?? others.get(hit.id))
@@ -111,7 +129,7 @@ async function withTexts(
 
 /** False for a document that is shown in place of its units, or has changed since: its current text is shown instead. */
 function isReadByChunk({ best }: Ranked<HitRow>): boolean {
-  return best?.is_as_projected === true
+  return best?.is_as_projected === true || best?.source === 'row'
 }
 
 function isEnglish(language: string): boolean {
@@ -123,14 +141,41 @@ async function factsOf(
   client: Client,
   workspace: string,
   chunks: readonly string[],
+  ofTables: ReadonlyMap<string, RowFacts>,
 ): Promise<Map<string, HitRow>> {
-  if (chunks.length === 0) return new Map()
+  const facts = new Map(chunks.flatMap((id) => (ofTables.has(id) ? [[id, hitOfRow(ofTables.get(id)!)]] : [])))
+  const others = chunks.filter((id) => !facts.has(id))
+  if (others.length === 0) return facts
   const { rows } = await client.query<HitRow>({
     name: 'search_hits',
     text: 'select * from iu_core.fn_search_hits($1, $2)',
-    values: [workspace, chunks],
+    values: [workspace, others],
   })
-  return new Map(rows.map((row) => [row.chunk_id, row]))
+  for (const row of rows) facts.set(row.chunk_id, row)
+  return facts
+}
+
+function hitOfRow(row: RowFacts): HitRow {
+  return {
+    chunk_id: row.chunk_id,
+    source: 'row',
+    row_id: row.row_id,
+    unit_id: null,
+    document_id: null,
+    document_state: null,
+    document_title: null,
+    document_source_ref: null,
+    canonical_address: null,
+    lifecycle_status: null,
+    unit_kind: null,
+    version_no: null,
+    current_version_no: null,
+    vector_state: row.vector_state,
+    title: row.title,
+    language: row.language,
+    is_as_projected: row.is_as_projected,
+    table_row: row,
+  }
 }
 
 async function textsOf(
@@ -187,6 +232,17 @@ function buildHit(
           documentWarning(caution, { canonical_address: unit?.canonical_address ?? undefined }),
         ),
       ),
+    }
+  }
+  if (hit.source === 'row') {
+    const { table_source: table, key, filters, vector_state } = best!.table_row!
+    return {
+      source: 'row',
+      table,
+      key,
+      columns: filters ?? {},
+      ...common,
+      warnings: vector_state === 'current' ? [] : [rowWarning(vector_state)],
     }
   }
   const unit = best!

@@ -219,6 +219,16 @@ class HeaderNote(TypedDict):
     message: str
 
 
+class HitLineage(TypedDict):
+    upload_id: str
+    file_name: Optional[str]
+    line: int
+    action: str
+    promoted_at: str
+    promoted_by: Optional[str]
+    approved_by: Optional[str]
+
+
 class HitRanks(TypedDict, total=False):
     lexical: int
     dense: int
@@ -582,7 +592,7 @@ class SearchAnswer(_SearchAnswer, total=False):
 
 
 class _SearchHit(TypedDict):
-    source: Literal["unit", "document"]
+    source: Literal["unit", "document", "row"]
     title: str
     snippet: str
     highlights: List[List[int]]
@@ -597,6 +607,10 @@ class SearchHit(_SearchHit, total=False):
     document_id: str
     canonical_address: str
     source_ref: str
+    table: str
+    key: Dict[str, str]
+    columns: Dict[str, str]
+    lineage: HitLineage
     lifecycle_status: str
     unit_kind: str
     version_no: int

@@ -1,6 +1,6 @@
 import { query } from './query.ts'
 import type { Request } from './request.ts'
-import type { DeadProjection, SearchAnswer, SearchWaiting } from './types.ts'
+import type { DeadProjection, SearchAnswer, SearchTable, SearchWaiting } from './types.ts'
 
 export interface SearchQuestion {
   readonly q: string
@@ -22,6 +22,10 @@ export interface SearchApi {
   /** Brings in what waits for the quiet window. Answers how many. */
   flush(workspace: string | undefined): Promise<{ count: number }>
   replay(workspace: string | undefined, outbox: readonly string[]): Promise<{ count: number }>
+  /** Your own tables in search. */
+  tables(): Promise<{ tables: SearchTable[] }>
+  reviewTable(table: string): Promise<SearchTable>
+  activateTable(table: string): Promise<SearchTable>
 }
 
 export function createSearchApi(request: Request): SearchApi {
@@ -36,5 +40,10 @@ export function createSearchApi(request: Request): SearchApi {
         method: 'POST',
         body: { outbox, ...(workspace_id && { workspace_id }) },
       }),
+    tables: () => request('/search/tables'),
+    reviewTable: (table) =>
+      request(`/search/tables/${encodeURIComponent(table)}/review`, { method: 'POST', body: {} }),
+    activateTable: (table) =>
+      request(`/search/tables/${encodeURIComponent(table)}/activate`, { method: 'POST' }),
   }
 }

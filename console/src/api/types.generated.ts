@@ -3675,7 +3675,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find units and documents by words and by meaning; each hit says how fresh it is */
+        /** Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is */
         get: operations["search"];
         put?: never;
         /** The same for long questions and for every filter */
@@ -3872,6 +3872,80 @@ export interface paths {
         post?: never;
         /** Delete a document of the old knowledge base from search; for those who administer */
         delete: operations["deleteSearchDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your own tables in search, and how far their rows are read
+         * @description Added by an administrator of the database: `stagedoor search add-table`.
+         */
+        get: operations["listSearchTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One table in search */
+        get: operations["getSearchTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you have looked at what is read of a table and agree
+         * @description Anybody with the right to review, except the one who added it. It reviews the four routes of the table.
+         */
+        post: operations["reviewSearchTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a reviewed table be searched: its rows are read, and every change from now on */
+        post: operations["activateSearchTable"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4284,6 +4358,7 @@ export interface components {
         ChunkCounts: {
             units: number;
             documents: number;
+            rows: number;
             /** @description those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile */
             to_analyse: number;
         };
@@ -5666,6 +5741,16 @@ export interface components {
             /** @description jobs that somebody cancelled: stop them and fail them */
             cancelled: string[];
         };
+        /** @description of a row: the promotion that wrote it last */
+        HitLineage: {
+            upload_id: string;
+            file_name: string | null;
+            line: number;
+            action: string;
+            promoted_at: string;
+            promoted_by: string | null;
+            approved_by: string | null;
+        };
         /** @description its place by words and by meaning */
         HitRanks: {
             lexical?: number;
@@ -6368,6 +6453,9 @@ export interface components {
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
+        };
+        ListSearchTablesResponse: {
+            tables: components["schemas"]["SearchTable"][];
         };
         ListSessionsResponse: {
             sessions: components["schemas"]["OwnSession"][];
@@ -8196,6 +8284,10 @@ export interface components {
             /** @description at least one approval of each */
             groups?: string[];
         };
+        ReviewSearchTableRequest: {
+            /** @description how many lines of each route you looked at */
+            evidence?: number;
+        };
         ReviewStanding: {
             /** @description number of the change */
             change: number;
@@ -8424,6 +8516,7 @@ export interface components {
             outbox_id: string;
             unit_id: string | null;
             document_id: string | null;
+            row_id: string | null;
             name: string;
             tries: number;
             error: string | null;
@@ -8446,10 +8539,15 @@ export interface components {
             /** @description address or id of a unit: it, and what is in it */
             container?: string;
             /**
-             * @description only units, or only the old knowledge base
+             * @description only units, only the old knowledge base, or only rows of tables
              * @enum {unknown}
              */
-            source?: "unit" | "document";
+            source?: "unit" | "document" | "row";
+            table?: string | string[];
+            /** @description rows of tables with these values in the columns that were projected for filters */
+            columns?: {
+                [key: string]: string | string[];
+            };
         };
         SearchGates: {
             /** @description what is staged is kept out; closed, nothing is embedded */
@@ -8460,13 +8558,24 @@ export interface components {
         };
         SearchHit: {
             /** @enum {unknown} */
-            source: "unit" | "document";
+            source: "unit" | "document" | "row";
             unit_id?: string;
             /** @description of a unit: the document of the old knowledge base that it was cut from */
             document_id?: string;
             canonical_address?: string;
             /** @description of a document: where it comes from */
             source_ref?: string;
+            /** @description of a row: its table, as SQL names it */
+            table?: string;
+            /** @description of a row: the columns of its key, and their values as text */
+            key?: {
+                [key: string]: string;
+            };
+            /** @description of a row: its values by which a question can be narrowed */
+            columns?: {
+                [key: string]: string;
+            };
+            lineage?: components["schemas"]["HitLineage"];
             title: string;
             snippet: string;
             /** @description from and to, in characters (code points) of the snippet: where words of the question stand; `to` is not part of it */
@@ -8494,6 +8603,7 @@ export interface components {
         SearchStatus: {
             collections: components["schemas"]["CollectionStatus"][];
             chunks: components["schemas"]["ChunkCounts"];
+            tables: components["schemas"]["SearchedTableCounts"];
             outbox: components["schemas"]["SearchOutbox"];
             outage: components["schemas"]["SearchTrouble"] | null;
             /** @description what failed and will be retried */
@@ -8502,6 +8612,44 @@ export interface components {
             gates: components["schemas"]["SearchGates"];
             /** @description of embedders that are paid for, a day, of the last month */
             cost: components["schemas"]["SearchCost"][];
+        };
+        SearchTable: {
+            /** @description its name here: the middle of the codes of its routes */
+            code: string;
+            /** @description the table, as SQL names it */
+            source: string;
+            workspace_id: string | null;
+            workspace_column: string | null;
+            language: string;
+            key_columns: string[];
+            text_columns: string[];
+            title_column: string | null;
+            filter_columns: string[];
+            /** @enum {unknown} */
+            state: "registered" | "dry_run" | "reviewed" | "active" | "stopped";
+            stopped_reason: string | null;
+            /**
+             * @description of the last reading of all its rows; sweeping: those that are gone are removed
+             * @enum {unknown}
+             */
+            scan_state: "none" | "waiting" | "scanning" | "sweeping" | "done";
+            /** @description rows that were read */
+            scanned: string;
+            /** @description rows that there were; of a large table an estimate */
+            scan_total: string | null;
+            /** @description rows without a workspace, which nobody finds */
+            scan_skipped: string;
+            /** Format: date-time */
+            scan_ended_at: string | null;
+            /** @description review and activate them together, or each by itself */
+            routes: string[];
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            reviewed_by: string | null;
+            activated_by: string | null;
+            /** Format: date-time */
+            activated_at: string | null;
         };
         SearchTrouble: {
             rows: number;
@@ -8545,6 +8693,15 @@ export interface components {
              */
             explain: boolean;
             filters?: components["schemas"]["SearchFilters"];
+        };
+        /** @description your own tables in search */
+        SearchedTableCounts: {
+            active: number;
+            /** @description whose rows are being read */
+            scanning: number;
+            stopped: components["schemas"]["StoppedTable"][];
+            /** @description changed rows that no worker has seen yet */
+            changes: number;
         };
         Session: {
             session_id: string;
@@ -9082,6 +9239,10 @@ export interface components {
             event: string | null;
             subject: string | null;
             staging_record_id: string | null;
+        };
+        StoppedTable: {
+            table: string;
+            reason: string;
         };
         Storage: {
             database_bytes: number;
@@ -17525,8 +17686,11 @@ export interface operations {
                 language?: string;
                 /** @description address or id of a unit: it, and what is in it */
                 container?: string;
-                /** @description only units, or only the old knowledge base */
-                source?: "unit" | "document";
+                /** @description only units, only the old knowledge base, or only rows of tables */
+                source?: "unit" | "document" | "row";
+                table?: string;
+                /** @description column=value: only rows of tables with it; again for one or another */
+                column?: string | string[];
             };
             header?: never;
             path?: never;
@@ -17914,6 +18078,118 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listSearchTables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSearchTablesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    reviewSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewSearchTableRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
+    activateSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
 }

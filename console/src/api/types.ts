@@ -64,5 +64,6 @@ export type StagedMark = Answer<'markDocument'>
 export type Cut = Answer<'cutFromManifest'>
 export type SearchAnswer = Answer<'search'>
 export type SearchHit = SearchAnswer['hits'][number]
+export type SearchTable = Answer<'getSearchTable'>
 /** application/problem+json */
 export type Problem = components['schemas']['Problem']
