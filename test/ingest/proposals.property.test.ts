@@ -105,7 +105,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
 }
 const COLUMNS = Object.keys(VALUES)
 const ROWS = 8
-const CASES = cases(20, 400)
+const CASES = cases(20, 100)
 
 const valueFor = (column: string) =>
   fc.oneof({ weight: 1, arbitrary: fc.constant('null') }, { weight: 5, arbitrary: VALUES[column]! })

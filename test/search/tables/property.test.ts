@@ -302,7 +302,7 @@ it('writes, deletes, other keys and workspaces, rollbacks, deaths at every bound
       await run.check()
       await run.remove()
     }),
-    { numRuns: cases(6, 60), endOnFailure: true },
+    { numRuns: cases(6, 20), endOnFailure: true },
   )
 })
 
@@ -462,6 +462,6 @@ it('no name of a column, table or schema meets one of ours', async () => {
         if (space !== 'public') await owner.query(`drop schema ${space}`)
       },
     ),
-    { numRuns: cases(12, 150), endOnFailure: true },
+    { numRuns: cases(12, 50), endOnFailure: true },
   )
 })
