@@ -103,6 +103,22 @@ describe('rights on the table', () => {
       [know.workspace, 'bluebird lunch'],
     )
     expect(filtered.rows).toEqual([])
+    const { chunks } = (
+      await db.owner<{ chunks: string[] }>(
+        'select array_agg(chunk_id) as chunks from iu_core.search_chunk where row_id is not null',
+      )
+    )[0]!
+    const scored = await session.query('select * from iu_core.fn_search_scores($1, $2, $3)', [
+      know.workspace,
+      'bluebird lunch',
+      chunks,
+    ])
+    expect(scored.rows).toEqual([])
+    const known = await session.query<{ words: { unknown: { word: string }[] } }>(
+      'select iu_core.fn_search_unknown_words($1, $2) as words',
+      [know.workspace, ['bluebird', 'xylophone']],
+    )
+    expect(known.rows[0]!.words.unknown.map(({ word }) => word)).toEqual(['bluebird', 'xylophone'])
     await expect(session.query('select * from iu_core.search_row')).rejects.toMatchObject({ code: '42501' })
   })
   it('vector_worker still has no privilege on a staging table', async () => {

@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SearchHit } from '../../../src/search/hits.ts'
+import { reanalyse } from '../../../src/search/outbox.ts'
 import { flushOutbox, listDeadLetters, searchStatus } from '../../../src/search/status.ts'
 import { listSearchTables, requireSearchTable } from '../../../src/search/tables.ts'
 import { useDatabase } from '../../support/database.ts'
@@ -161,5 +162,17 @@ describe('status', () => {
     expect(status.chunks).toMatchObject({ rows: 3 })
     expect(status.tables).toEqual({ active: 2, scanning: 0, stopped: [], changes: 0 })
     expect(await listDeadLetters(db.pool('stagedoor_worker'), { workspace: know.workspace })).toEqual([])
+  })
+})
+
+describe('rows whose words an older version analysed', () => {
+  it('are read in their table and analysed again', async () => {
+    const worker = db.pool('stagedoor_worker')
+    await db.owner('update iu_core.search_chunk set analysis = 0 where row_id is not null')
+    for (let after: number | undefined = 0; after !== undefined; ) after = await reanalyse(worker, after)
+    expect((await searchStatus(worker)).chunks.to_analyse).toBe(3)
+    await settleTables(place)
+    expect((await searchStatus(worker)).chunks.to_analyse).toBe(0)
+    expect(await find('igloo')).toEqual(['us/A-1'])
   })
 })
