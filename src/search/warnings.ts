@@ -69,6 +69,9 @@ export const ANSWER_WARNINGS = {
   phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
   nothingFits:
     'Nothing fits well: the best hits have few words of the question. Ask in other words, or what you look for is not here.',
+  changedSince:
+    'Texts have changed since the first page: no hit comes twice, but one that moved up may be missing. Ask again for a new list.',
+  listEnds: 'Only the 1,000 best hits are counted, sorted and listed: ask more precisely for others.',
   manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:
     'The old knowledge base is searched by keywords only: its embedder (text-embedding-3-small) and Qdrant are not configured here.',
