@@ -59,7 +59,13 @@ export interface HitList {
 }
 
 /** One page of the ranked hits, as they are shown. */
-export async function listHits(client: Client, question: Question, legs: LegsFound): Promise<HitList> {
+export async function listHits(
+  client: Client,
+  question: Question,
+  legs: LegsFound,
+  /** Keys of hits that a reranker put first. */
+  order: readonly string[] = [],
+): Promise<HitList> {
   if (legs.lexical.length + legs.dense.length + legs.legacy.length === 0)
     return { hits: [], ...(question.facets && { facets: [] }), warnings: [] }
   const { workspace_id, facets, sort } = question
@@ -79,7 +85,7 @@ export async function listHits(client: Client, question: Question, legs: LegsFou
     if (sort !== 'relevance')
       groups = await groupDuplicates(client, question, sortHits(ranked.hits, sort, facts))
   }
-  const page = await pageOf(client, question, groups)
+  const page = await pageOf(client, question, putFirst(groups, order))
   const hits = await showHits(client, question, page.groups, legacy)
   const isCut = isWhole && [legs.lexical, legs.dense].some((leg) => leg.length >= MAX_LISTED)
   return {
@@ -88,6 +94,33 @@ export async function listHits(client: Client, question: Question, legs: LegsFou
     ...(counted && { facets: counted }),
     warnings: [...page.warnings, ...(isCut ? [ANSWER_WARNINGS.listEnds] : [])],
   }
+}
+
+function keyOf({ source, id }: Pick<Ranked<HitRow>, 'source' | 'id'>): string {
+  return `${source} ${id}`
+}
+
+/** Groups that are not in the order stay behind those that are, as they were. */
+function putFirst(groups: readonly Group<HitRow>[], order: readonly string[]): readonly Group<HitRow>[] {
+  if (order.length === 0) return groups
+  const places = new Map(order.map((key, place) => [key, place]))
+  const placeOf = ({ hit }: Group<HitRow>) => places.get(keyOf(hit)) ?? order.length
+  return groups.toSorted((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** The texts of the best hits, under the caller's rights: what a reranker may see. */
+export async function bestTexts(
+  client: Client,
+  question: Question,
+  legs: LegsFound,
+  most: number,
+): Promise<{ id: string; text: string }[]> {
+  const { workspace_id } = question
+  const legacy = await documentsNamed(client, workspace_id, legs.legacy)
+  const { hits } = await rankFound(client, { ...question, limit: most }, legs, legacy, false)
+  const best = (await groupDuplicates(client, question, hits)).slice(0, most).map(({ hit }) => hit)
+  const shown = await withTexts(client, workspace_id, best, legacy)
+  return shown.map(({ hit, about, text }) => ({ id: keyOf(hit), text: `${about.title}\n${text}` }))
 }
 
 async function showHits(

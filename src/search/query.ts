@@ -8,7 +8,7 @@ import { UUID } from '../kernel/ids.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
-import { type LegsFound, listHits, queryWords } from './hits.ts'
+import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
 import {
   nearestTo,
@@ -27,6 +27,7 @@ import {
   normaliseScores,
   type WordScore,
 } from './ranking.ts'
+import { MAX_RERANKED } from './rerank.ts'
 import { checkCursor, MAX_LISTED, SORTS } from './result-list.ts'
 import type { NoHits, SearchAnswer } from './shapes.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
@@ -121,10 +122,14 @@ async function answer(
 ): Promise<Found> {
   const scope = scopeOf(question, state)
   const legs = await askLegs(deps, question, state, { ...scope, literal: literal || question.typing })
-  const { warnings, ...listed } = await deps.transaction((client) => listHits(client, question, legs))
+  const order = await rerankHits(deps, question, legs)
+  const { warnings, ...listed } = await deps.transaction((client) =>
+    listHits(client, question, legs, 'ids' in order ? order.ids : []),
+  )
+  const reranked = 'unavailable' in order ? [order.unavailable] : []
   return {
     ...listed,
-    warnings: [...scope.warnings, ...legs.warnings, ...warnings],
+    warnings: [...scope.warnings, ...legs.warnings, ...reranked, ...warnings],
     legs: { lexical: legs.lexical.length, dense: legs.denseCount },
   }
 }
@@ -260,6 +265,18 @@ async function askLegs(
       ...[dense, legacy].flatMap((leg) => ('unavailable' in leg ? [leg.unavailable] : [])),
     ],
   }
+}
+
+/** Keys of the best hits in the order of the reranker, if there is one. No transaction is open while it is asked. */
+async function rerankHits(
+  { transaction, vectorSearch }: SearchDeps,
+  question: Question,
+  legs: Legs,
+): Promise<DenseResult> {
+  if (vectorSearch.rerank === undefined || question.sort !== 'relevance' || question.typing)
+    return { ids: [] }
+  const texts = await transaction((client) => bestTexts(client, question, legs, MAX_RERANKED))
+  return texts.length < 2 ? { ids: [] } : vectorSearch.rerank(question.text, texts)
 }
 
 /** What is counted, sorted or read on from a cursor is as deep as the list goes. */

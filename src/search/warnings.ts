@@ -62,6 +62,10 @@ export const ANSWER_WARNINGS = {
   embedderUnknown:
     'Keyword hits only: the embedder of the collection is not configured here. `stagedoor search status` says what it needs.',
   storeDown: 'Keyword hits only: the vector store is unreachable. Search again later for hits by meaning.',
+  rerankerDown: 'In the order of the index: the reranker is unreachable.',
+  rerankerSlow: 'In the order of the index: the reranker took too long.',
+  rerankerRefused:
+    'In the order of the index: the reranker did not return a usable answer. Check RERANK_URL and RERANK_MODEL.',
   stopWords: 'The question has only common words: add a more specific word.',
   noWords: 'The question has no searchable word: enter a few words.',
   onlyExcluded: 'The question only excludes words: add what it should find.',

@@ -85,7 +85,7 @@ describe('a list', () => {
   })
 
   it('is sorted by title, address, and what changed last', async () => {
-    const sorted = async (sort: Asked['sort']) =>
+    const sorted = async (sort: 'address' | 'newest' | 'title') =>
       await know.ask('wombat', { sort, limit: 100, filters: { source: 'unit' } })
     expect(addresses(await sorted('address'))).toEqual(Array.from({ length: 12 }, (_, n) => `walk/${n + 1}`))
     expect(addresses(await sorted('newest'))).toEqual(Array.from({ length: 12 }, (_, n) => `walk/${12 - n}`))

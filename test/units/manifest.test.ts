@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 const SOURCE = '# Sổ tay\n\nChào.\n\n## Leave\n\nDays.\n\n### Sick\n\nCall.\n\n## Money\n\nBills.\n'
-const { manifest: GOOD } = markDocument(SOURCE, { sourceRef: 'docs/handbook.md' })
+const { manifest: GOOD } = markDocument(SOURCE, { sourceRef: 'handbook.md' })
 
 async function inDatabase(manifest: unknown, source = SOURCE): Promise<ManifestProblem[]> {
   const [row] = await db.owner<{ problems: ManifestProblem[] }>(

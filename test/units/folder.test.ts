@@ -1,0 +1,52 @@
+/** A folder of documents: marked one by one, approved by one digest; and a document that has not changed makes no new record. */
+import { beforeAll, expect, it } from 'vitest'
+import { approveFolder, folderDigest, markedInFolder, stageMark } from '../../src/app/marking.ts'
+import { type Workplace, workplace } from '../staging/people.ts'
+import { useDatabase } from '../support/database.ts'
+import { cutDocument } from './documents.ts'
+
+const db = useDatabase()
+let place: Workplace
+
+beforeAll(async () => {
+  place = await workplace(db)
+})
+
+const mark = (sourceRef: string, source: string) =>
+  stageMark((work) => db.as(place.operator, work), { workspace: place.workspace, source, sourceRef })
+const waiting = (folder: string) =>
+  db.as(place.reviewer, (client) => markedInFolder(client, place.workspace, folder, 'pending'))
+const approve = (folder: string, digest: string) =>
+  db.as(place.reviewer, (client) => approveFolder(client, place.workspace, folder, digest))
+
+it('a document that has not changed since its cut makes no new record; a changed one does', async () => {
+  const source = '# A\n\nText.\n\n## B\n\nMore.\n'
+  await cutDocument(place, source, { sourceRef: 'same/README.md' })
+  const again = await mark('same/README.md', source)
+  expect(again).toMatchObject({ created: false, lifecycle_status: 'consumed' })
+  expect((await mark('same/README.md', source)).staging_record_id).toBe(again.staging_record_id)
+  expect(await waiting('same')).toEqual([])
+  expect(await mark('same/README.md', source.replace('More', 'Less'))).toMatchObject({
+    created: true,
+    lifecycle_status: 'pending',
+  })
+})
+
+it('one review approves what waits in a folder, exactly as it was seen', async () => {
+  await mark('docs/a/README.md', '# A\n\nOne.\n')
+  await mark('docs/b/README.md', '# B\n\nTwo.\n')
+  await mark('docs2/README.md', '# C\n\nThree.\n')
+  const seen = await waiting('docs')
+  expect(seen.map(({ source_ref }) => source_ref)).toEqual(['docs/a/README.md', 'docs/b/README.md'])
+  await mark('docs/b/README.md', '# B\n\nTwo and a half.\n')
+  await expect(approve('docs', folderDigest(seen))).rejects.toMatchObject({ code: 'argument_invalid' })
+  const now = await waiting('docs')
+  expect(now).toHaveLength(2)
+  await expect(
+    db.as(place.operator, (client) => approveFolder(client, place.workspace, 'docs', folderDigest(now))),
+  ).rejects.toMatchObject({ status: 403 })
+  expect(await approve('docs', folderDigest(now))).toHaveLength(2)
+  expect(await waiting('docs')).toEqual([])
+  expect(await waiting('docs2')).toHaveLength(1)
+  await expect(approve('docs', folderDigest([]))).rejects.toMatchObject({ code: 'argument_invalid' })
+})
