@@ -16,7 +16,8 @@ as $$
       select distinct hashtext(p_workspace_id::text || ' ' || case k.n when 0 then left(p_lexeme, 8) else overlay(left(p_lexeme, 8) placing '' from k.n for 1) end)
         from generate_series(0, least(char_length(p_lexeme), 8)) as k (n)) end
 $$;
-grant execute on function iu_core.fn_search_word_keys(uuid, text) to dot_executor, service_role, vector_worker, stagedoor_reviewer, authenticated, stagedoor_agent;
+
+revoke execute on function iu_core.fn_search_word_keys(uuid, text) from public;
 
 create index search_lexeme_near on iu_core.search_lexeme using gin (iu_core.fn_search_word_keys(workspace_id, lexeme));
 

@@ -149,12 +149,14 @@ export function sortHits<Facts extends ChunkFacts>(
     title: (a: SourceFacts, b: SourceFacts) => order.compare(a.title, b.title),
     address: (a: SourceFacts, b: SourceFacts) => order.compare(a.address, b.address),
   }[sort]
+  // What was deleted meanwhile has no facts; it stays last, and is left out when its text is read.
   return ranked
-    .flatMap((hit) => {
-      const fact = facts.get(hit.id)
-      return fact ? [{ hit, fact }] : []
-    })
-    .sort((a, b) => key(a.fact, b.fact) || order.compare(a.fact.address, b.fact.address))
+    .map((hit) => ({ hit, fact: facts.get(hit.id) }))
+    .sort((a, b) =>
+      a.fact && b.fact
+        ? key(a.fact, b.fact) || order.compare(a.fact.address, b.fact.address)
+        : Number(!a.fact) - Number(!b.fact),
+    )
     .map(({ hit }) => hit)
 }
 

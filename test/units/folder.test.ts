@@ -1,9 +1,9 @@
 /** A folder of documents: marked one by one, approved by one digest; and a document that has not changed makes no new record. */
 import { beforeAll, expect, it } from 'vitest'
-import { approveFolder, folderDigest, markedInFolder, stageMark } from '../../src/app/marking.ts'
+import { approveFolder, folderDigest, markedInFolder } from '../../src/app/marking.ts'
 import { type Workplace, workplace } from '../staging/people.ts'
 import { useDatabase } from '../support/database.ts'
-import { cutDocument } from './documents.ts'
+import { cutDocument, mark as markDocument } from './documents.ts'
 
 const db = useDatabase()
 let place: Workplace
@@ -12,12 +12,10 @@ beforeAll(async () => {
   place = await workplace(db)
 })
 
-const mark = (sourceRef: string, source: string) =>
-  stageMark((work) => db.as(place.operator, work), { workspace: place.workspace, source, sourceRef })
-const waiting = (folder: string) =>
-  db.as(place.reviewer, (client) => markedInFolder(client, place.workspace, folder, 'pending'))
+const mark = (sourceRef: string, source: string) => markDocument(place, source, { sourceRef })
+const waiting = (folder: string) => markedInFolder(place.reviewer.session, place.workspace, folder, 'pending')
 const approve = (folder: string, digest: string) =>
-  db.as(place.reviewer, (client) => approveFolder(client, place.workspace, folder, digest))
+  approveFolder(place.reviewer.session, place.workspace, folder, digest)
 
 it('a document that has not changed since its cut makes no new record; a changed one does', async () => {
   const source = '# A\n\nText.\n\n## B\n\nMore.\n'
@@ -43,8 +41,9 @@ it('one review approves what waits in a folder, exactly as it was seen', async (
   const now = await waiting('docs')
   expect(now).toHaveLength(2)
   await expect(
-    db.as(place.operator, (client) => approveFolder(client, place.workspace, 'docs', folderDigest(now))),
-  ).rejects.toMatchObject({ status: 403 })
+    approveFolder(place.operator.session, place.workspace, 'docs', folderDigest(now)),
+  ).rejects.toThrow()
+  expect(await waiting('docs')).toEqual(now)
   expect(await approve('docs', folderDigest(now))).toHaveLength(2)
   expect(await waiting('docs')).toEqual([])
   expect(await waiting('docs2')).toHaveLength(1)

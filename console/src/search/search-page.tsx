@@ -23,6 +23,8 @@ const FILTERS = ['kind', 'status', 'topic', 'language', 'source'] as const
 const HITS_A_PAGE = 20
 /** Long enough that a word is one question, short enough that nobody waits. */
 const TYPING_MS = 250
+/** After this pause the question is taken to be complete: it is asked by meaning, too, and counted. */
+const SETTLED_MS = 1000
 
 /** Find units and documents by words and by meaning; every hit says how fresh it is and why it is there. */
 export function SearchPage() {
@@ -243,12 +245,20 @@ function Question({ asked, suggestions, ask, down }: QuestionProps) {
   const field = useSearchKey()
   const [draft, setDraft] = useState(asked)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const settled = useRef<ReturnType<typeof setTimeout>>(undefined)
   // Back and forward in the browser, and a suggestion that was taken.
   useEffect(() => setDraft(asked), [asked])
-  useEffect(() => () => clearTimeout(timer.current), [])
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      clearTimeout(settled.current)
+    },
+    [],
+  )
   useEffect(() => field.current?.focus({ preventScroll: true }), [field])
   const submit = (text: string, typing: boolean) => {
     clearTimeout(timer.current)
+    if (!typing) clearTimeout(settled.current)
     ask(text.trim(), typing && !/\s$/.test(text))
   }
   return (
@@ -265,7 +275,9 @@ function Question({ asked, suggestions, ask, down }: QuestionProps) {
           onChange={({ target: { value } }) => {
             setDraft(value)
             clearTimeout(timer.current)
+            clearTimeout(settled.current)
             timer.current = setTimeout(() => submit(value, true), TYPING_MS)
+            settled.current = setTimeout(() => submit(value, false), SETTLED_MS)
           }}
           onKeyDown={(event) => {
             if (event.key === 'Enter') submit(draft, false)
