@@ -34,7 +34,7 @@ const markDocumentCommand = (folders: FolderMarking) =>
   command('mark', 'propose how a Markdown document is cut into units, and hold the proposal for review')
     .argument('<file>', 'the document, or a folder of documents; - for standard input')
     .workspace('where it belongs; default: the only one there is')
-    .option('--address <name>', 'the first part of every address; default: from the file’s path')
+    .option('--address <name>', 'the first segment of every address; default: from the file’s path')
     .option(
       '--glob <pattern>',
       'of a folder only what matches, such as guides/**/*.md; again for another; default: **/*.md and **/*.markdown',

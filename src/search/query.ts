@@ -92,7 +92,9 @@ async function ask(deps: SearchDeps, question: Question, literal: boolean): Prom
     deps.transaction((client) => rewriteQuestion(client, question)),
   ])
   const found = await answer(deps, rewritten.question, state, literal)
-  if (found.hits.length === 0 && question.after === undefined && isQuoted(question.text)) {
+  // On a further page there may be no hit left though the phrase has some.
+  const isNowhere = found.hits.length === 0 && (question.after === undefined || found.legs.lexical === 0)
+  if (isNowhere && isQuoted(question.text)) {
     // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
     const text = question.text.replace(QUOTES, ' ')
     const again = await ask(deps, { ...question, text, asked: text }, true)

@@ -110,6 +110,14 @@ describe('a list', () => {
     expect(seen).toEqual(addresses(await know.ask('wombat', { limit: 100 })))
   })
 
+  it('that was found without its quotes is read on so, too', async () => {
+    const first = await know.ask('"wombat nowhere"', { limit: 4 })
+    expect(first.hits).toHaveLength(4)
+    const second = await know.ask('"wombat nowhere"', { limit: 4, after: first.next! })
+    expect(second.hits).toHaveLength(4)
+    expect(addresses(second).filter((one) => addresses(first).includes(one))).toEqual([])
+  })
+
   it('that changes between two pages says so, and shows no hit twice', async () => {
     const first = await know.ask('wombat', { limit: 4 })
     await know.unit('walk/new', 'Wombat wombat wombat.')

@@ -49,3 +49,16 @@ it('one review approves what waits in a folder, exactly as it was seen', async (
   expect(await waiting('docs2')).toHaveLength(1)
   await expect(approve('docs', folderDigest([]))).rejects.toMatchObject({ code: 'argument_invalid' })
 })
+
+it('two documents of one name in two folders are cut side by side', async () => {
+  for (const folder of ['left', 'right'])
+    await cutDocument(place, `# ${folder}\n\nText of ${folder}.\n`, {
+      sourceRef: `twins/${folder}/README.md`,
+    })
+  const { rows } = await place.operator.session.query<{ canonical_address: string }>(
+    `select canonical_address from iu_core.information_unit where starts_with(canonical_address, 'twins.') order by 1`,
+  )
+  expect(rows.map(({ canonical_address }) => canonical_address)).toEqual(
+    expect.arrayContaining(['twins.left.readme', 'twins.right.readme']),
+  )
+})

@@ -479,8 +479,6 @@ function Around({ hit }: { hit: SearchHit }) {
   )
 }
 
-const FIELD_WORDS: Record<string, string> = { text: 'text', title: 'title', address: 'address' }
-
 const STATE_TEXTS: Record<string, string> = {
   'current+enacted': 'in force and indexed',
   current: 'indexed',
@@ -523,7 +521,7 @@ function Why({ hit }: { hit: SearchHit }) {
               <ul className="hit-words">
                 {explain.words.map(({ word, fields, share }) => (
                   <li key={word}>
-                    <b>{word}</b> in {fields.map((field) => FIELD_WORDS[field] ?? field).join(', ')}
+                    <b>{word}</b> in {fields.join(', ')}
                     {share > 0 && `, ${Math.round(100 * share)} % of the score by words`}
                   </li>
                 ))}
