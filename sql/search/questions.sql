@@ -11,7 +11,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_words text[] := array(select lower(iu_core.fn_search_normalize(w)) from unnest(p_words[:32]) with ordinality as t (w, n) order by n);
+  v_words text[] := array(select lower(iu_core.fn_search_fold(w)) from unnest(p_words[:32]) with ordinality as t (w, n) order by n);
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return jsonb_build_object(
@@ -60,15 +60,27 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object('word', w.word, 'stems', w.stems, 'known', iu_core.fn_search_near_words(p_workspace_id, w.word, w.stems))
                               order by w.n), '[]')
       from (select t.word, t.n, s.stems
-              from unnest(p_words) with ordinality as t (word, n)
-             cross join lateral (select p.words as stems from iu_core.fn_search_parse(t.word) as p offset 0) as s
-             where length(t.word) between 3 and 60 and s.stems <> '{}'
+              -- Most words are known as they are, or by their English stem: that is soon seen.
+              from (select a.word, a.n
+                      from unnest(p_words) with ordinality as a (word, n)
+                     where length(a.word) between 3 and 60
+                       and not exists (select from iu_core.search_lexeme x
+                                        where x.workspace_id = p_workspace_id and x.chunks > 0
+                                          and x.lexeme = any (a.word || ts_lexize('english_stem', a.word)))
+                    offset 0) as t
+             cross join lateral (select array(select q.lexeme from iu_core.fn_search_question_words(p_workspace_id, t.word) as q
+                                               where not q.is_further) as stems offset 0) as s
+             where s.stems <> '{}'
                -- A chunk that a correction could come from has it, too.
                and not exists (select from iu_core.search_lexeme x
                                 where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems) and x.chunks > 0)
                and not exists (select from iu_core.search_pending p
                                 where p.workspace_id = p_workspace_id and tsvector_to_array(p.words) && s.stems)
-               and not (p_typing and t.n = cardinality(p_words)
+               -- Nor is the beginning of a word that is still typed, or of a compound that fn_search_terms finds by it.
+               and not ((p_typing and t.n = cardinality(p_words)
+                         or length(t.word) >= 5
+                            and exists (select from iu_core.search_language g
+                                         where g.workspace_id = p_workspace_id and g.language in ('de', 'nl', 'sv', 'da', 'no', 'nb', 'nn', 'fi', 'hu')))
                         and exists (select from iu_core.search_lexeme x
                                      where x.workspace_id = p_workspace_id and x.chunks > 0
                                        and x.lexeme >= t.word collate "C" and x.lexeme < (t.word || chr(1114111)) collate "C"))) as w);
@@ -106,6 +118,8 @@ begin
       select n.lexeme_id, n.lexeme, n.chunks
         from near n
        where n.workspace_id = p_workspace_id and n.chunks > 0
+         -- Whole words only: further readings may be pairs of words.
+         and n.lexeme !~ '[[:space:]_.@/+-]'
          and char_length(n.lexeme) between char_length(p_word) - 4 and char_length(p_word) + 2
        order by n.chunks desc, n.lexeme limit 200
     )
@@ -129,7 +143,7 @@ begin
     join iu_core.search_chunk c on c.chunk_id = a.chunk_id and c.workspace_id = p_workspace_id
    cross join lateral (select t.text from iu_core.fn_search_texts(p_workspace_id, array[a.chunk_id], '{}') as t offset 0) as t
    cross join lateral (select distinct lower(m[1]) as word from regexp_matches(t.text, '([^\s!-/:-@\[-`{-~\u00A0-\u00BF\u2000-\u206F\u3000-\u303F]+)', 'g') as m) as w
-   where left(lower(iu_core.fn_search_normalize(w.word)), 2) = left(a.lexeme, 2)
+   where left(lower(iu_core.fn_search_fold(w.word)), 2) = left(a.lexeme, 2)
      and a.lexeme = any (tsvector_to_array(iu_core.fn_search_words(w.word, c.language)));
 end $$;
 
@@ -144,7 +158,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_prefix text := lower(iu_core.fn_search_normalize(p_prefix));
+  v_prefix text := lower(iu_core.fn_search_fold(p_prefix));
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   if p_prefix is null or char_length(p_prefix) not between 1 and 100 or p_limit is null or p_limit not between 1 and 100 then
@@ -260,7 +274,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_form text := btrim(regexp_replace(lower(iu_core.fn_search_normalize(regexp_replace(coalesce(p_text, ''), '[[:cntrl:]]', ' ', 'g'))), '[\s!-/:-@\[-`{-~\u00A0-\u00BF\u2000-\u206F\u3000-\u303F]+', ' ', 'g'));
+  v_form text := btrim(regexp_replace(lower(iu_core.fn_search_fold(regexp_replace(coalesce(p_text, ''), '[[:cntrl:]]', ' ', 'g'))), '[\s!-/:-@\[-`{-~\u00A0-\u00BF\u2000-\u206F\u3000-\u303F]+', ' ', 'g'));
 begin
   if v_form = '' or char_length(v_form) > 100 or cardinality(string_to_array(v_form, ' ')) > 4 then
     raise exception using errcode = 'SD001',

@@ -40,6 +40,8 @@ export interface NewMark extends Omit<MarkOptions, 'previous'> {
   readonly source: string | Buffer
   /** The owner of the record, if the back end stages for a person. */
   readonly owner?: string
+  /** A new record also where nothing has changed since the last cut: the cut would only bring back what people changed around it. */
+  readonly again?: boolean
   /** A few words for the reviewer; default: which document, and how many pieces. */
   readonly purpose?: string
 }
@@ -59,12 +61,19 @@ export interface StagedMark {
 
 /** Stages the marking of a document. No transaction is open while the document is parsed; a large one is parsed in a thread. */
 export async function stageMark(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
-  const { workspace, source: given, owner, purpose, ...options } = mark
+  const { workspace, source: given, owner, purpose, again = false, ...options } = mark
   const previous = await transaction((client) => previousPieces(client, workspace, options.sourceRef))
   const fallbackLanguage = await transaction((client) => languageOf(client, given))
   const { manifest, source, report } = await markInThread(given, { ...options, previous, fallbackLanguage })
   const staged = await transaction((client) =>
-    stageProposal(client, { workspace, manifest, source, owner, purpose, isCut: isUnchanged(report) }),
+    stageProposal(client, {
+      workspace,
+      manifest,
+      source,
+      owner,
+      purpose,
+      isCut: !again && isUnchanged(report),
+    }),
   )
   return { ...staged, manifest, report }
 }

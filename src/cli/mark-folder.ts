@@ -32,6 +32,7 @@ type MarkSession = Session<
     readonly language?: string
     readonly sourceRef?: string
     readonly manifest?: string
+    readonly again?: boolean
     readonly glob?: readonly string[]
   }
 >
@@ -76,6 +77,7 @@ async function markFolder(session: MarkSession, folder: string): Promise<void> {
         source: await readFile(file),
         sourceRef,
         language: options.language,
+        again: options.again === true,
       })
       const { staging_record_id, created, lifecycle_status, report } = marked
       const pieces = report.pieces.length

@@ -35,6 +35,7 @@ const markDocumentCommand = (folders: FolderMarking) =>
     .argument('<file>', 'the document, or a folder of documents; - for standard input')
     .workspace('where it belongs; default: the only one there is')
     .option('--address <name>', 'the first segment of every address; default: from the file’s path')
+    .option('--again', 'stage it though nothing has changed since the last cut')
     .option(
       '--glob <pattern>',
       'of a folder only what matches, such as guides/**/*.md; again for another; default: **/*.md and **/*.markdown',
@@ -85,7 +86,15 @@ Nothing is written while the gate iu_core.staging_writes_enabled is closed.`,
       })
       const marked =
         edited === undefined
-          ? await stageMark(transaction, { workspace, source, sourceRef, address, title, language })
+          ? await stageMark(transaction, {
+              workspace,
+              source,
+              sourceRef,
+              address,
+              title,
+              language,
+              again: options.again === true,
+            })
           : await stageEditedManifest(transaction, {
               workspace,
               manifest: readJson(edited, manifest!, 'argument_invalid'),

@@ -277,7 +277,7 @@ it('search suggests while somebody types, filters by counts, folds copies, and s
   const page = await stagedoor.signIn('operator')
   await page.goto(`${stagedoor.url}/search`)
   await stagedoor.sql(`update iu_core.vector_outbox set earliest_run_at = now() where status = 'pending'`)
-  await page.getByRole('searchbox').fill('capyb')
+  await page.getByRole('searchbox', { name: /^Search in/ }).fill('capyb')
   const suggestions = page.getByRole('list', { name: 'Suggestions' })
   await suggestions.getByRole('button', { name: 'capybara' }).click()
   const hits = page.getByRole('list', { name: 'Hits' })
