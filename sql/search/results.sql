@@ -1,7 +1,7 @@
 -- The list of hits: what it is sorted, counted and collapsed by, why a hit is in it, and what stands around it.
 
 -- What chunks say, to recognise those that say the same: the hash of the text, and its words.
-create or replace function iu_core.fn_search_chunk_words(p_workspace_id uuid, p_chunk_ids uuid[])
+create or replace function iu_core.fn_search_chunk_lexemes(p_workspace_id uuid, p_chunk_ids uuid[])
 returns table (chunk_id uuid, text_hash text, lexeme_ids integer[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -13,7 +13,7 @@ begin
     from iu_core.search_chunk c where c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id;
 end $$;
 
-grant execute on function iu_core.fn_search_chunk_words(uuid, uuid[]) to
+grant execute on function iu_core.fn_search_chunk_lexemes(uuid, uuid[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- What units and documents are counted and sorted by.

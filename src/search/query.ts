@@ -331,13 +331,13 @@ async function lexical(
 /** Of chunks that only the vectors found. */
 async function scoresByWords(
   client: Client,
-  { workspace_id, text }: Question,
+  { workspace_id, asked }: Question,
   ids: readonly string[],
 ): Promise<(WordScore & { readonly id: string })[]> {
   const { rows } = await client.query<WordScore & { id: string }>({
     name: 'search_scores',
     text: 'select chunk_id as id, score, share, asked from iu_core.fn_search_scores($1, $2, $3)',
-    values: [workspace_id, text, ids],
+    values: [workspace_id, asked, ids],
   })
   return rows
 }

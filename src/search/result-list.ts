@@ -41,8 +41,8 @@ export async function groupDuplicates<Facts extends ChunkFacts>(
 ): Promise<Group<Facts>[]> {
   if (!collapse || ranked.length < 2) return ranked.map((hit) => ({ hit, similar: [] }))
   const { rows } = await client.query<ChunkWords>({
-    name: 'search_chunk_words',
-    text: 'select chunk_id, text_hash, lexeme_ids from iu_core.fn_search_chunk_words($1, $2)',
+    name: 'search_chunk_lexemes',
+    text: 'select chunk_id, text_hash, lexeme_ids from iu_core.fn_search_chunk_lexemes($1, $2)',
     values: [workspace_id, ranked.flatMap(({ best }) => (best ? [best.chunk_id] : []))],
   })
   const chunks = new Map(rows.map((row) => [row.chunk_id, row]))

@@ -221,7 +221,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_analyse(text,text,boolean)',
     'iu_core.fn_search_analysis()',
     'iu_core.fn_search_analyzer(text)',
-    'iu_core.fn_search_chunk_words(uuid,uuid[])',
+    'iu_core.fn_search_chunk_lexemes(uuid,uuid[])',
     'iu_core.fn_search_completions(uuid,text,integer)',
     'iu_core.fn_search_context(uuid,uuid[])',
     'iu_core.fn_search_documents(uuid,text[])',

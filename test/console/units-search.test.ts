@@ -274,9 +274,15 @@ it('search suggests while somebody types, filters by counts, folds copies, and s
     call('operator', 'POST', '/units', { canonical_address: address, unit_kind: kind, body })
   for (let n = 1; n <= 24; n++) await write(`zoo/capybara-${n}`, `Capybara number${n} bathes in pond${n}.`)
   for (const n of [1, 2, 3]) await write(`zoo/copy-${n}`, `The capybara rule: ${words}.`, 'section')
+  // Completions are of words that are indexed.
+  await stagedoor.sql(`update iu_core.vector_outbox set earliest_run_at = now() where status = 'pending'`)
+  await expect
+    .poll(async () => (await call<{ pending: number }>('operator', 'GET', '/search/waiting')).pending, {
+      timeout: 60_000,
+    })
+    .toBe(0)
   const page = await stagedoor.signIn('operator')
   await page.goto(`${stagedoor.url}/search`)
-  await stagedoor.sql(`update iu_core.vector_outbox set earliest_run_at = now() where status = 'pending'`)
   await page.getByRole('searchbox', { name: /^Search in/ }).fill('capyb')
   const suggestions = page.getByRole('list', { name: 'Suggestions' })
   await suggestions.getByRole('button', { name: 'capybara' }).click()

@@ -6771,6 +6771,8 @@ export interface components {
             address?: string;
             title?: string;
             language?: string;
+            /** @description a new record also where nothing has changed since the last cut */
+            again?: boolean;
         };
         MarkInboxReadRequest: {
             matters: components["schemas"]["MarkInboxReadRequestMatters"][];
