@@ -50,7 +50,7 @@ end $$;
 grant execute on function iu_core.fn_search_unknown_words(uuid, text[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Words that no text of the workspace has, in search or waiting for it, with known words near to each. Internal.
+-- Words that no text of the workspace has, in search or waiting for it, with known words near to each: the first eight. Internal.
 create or replace function iu_core.fn_search_unknown(p_workspace_id uuid, p_words text[], p_typing boolean) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -66,14 +66,14 @@ begin
                      where length(a.word) between 3 and 60
                        and not exists (select from iu_core.search_lexeme x
                                         where x.workspace_id = p_workspace_id and x.chunks > 0
-                                          and x.lexeme = any (a.word || ts_lexize('english_stem', a.word)))
+                                          and x.lexeme = any ((a.word || ts_lexize('english_stem', a.word)) collate "C"))
                     offset 0) as t
              cross join lateral (select array(select q.lexeme from iu_core.fn_search_question_words(p_workspace_id, t.word) as q
                                                where not q.is_further) as stems offset 0) as s
              where s.stems <> '{}'
                -- A chunk that a correction could come from has it, too.
                and not exists (select from iu_core.search_lexeme x
-                                where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems) and x.chunks > 0)
+                                where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0)
                and not exists (select from iu_core.search_pending p
                                 where p.workspace_id = p_workspace_id and tsvector_to_array(p.words) && s.stems)
                -- Nor is the beginning of a word that is still typed, or of a compound that fn_search_terms finds by it.
@@ -83,7 +83,8 @@ begin
                                          where g.workspace_id = p_workspace_id and g.language in ('de', 'nl', 'sv', 'da', 'no', 'nb', 'nn', 'fi', 'hu')))
                         and exists (select from iu_core.search_lexeme x
                                      where x.workspace_id = p_workspace_id and x.chunks > 0
-                                       and x.lexeme >= t.word collate "C" and x.lexeme < (t.word || chr(1114111)) collate "C"))) as w);
+                                       and x.lexeme >= t.word collate "C" and x.lexeme < (t.word || chr(1114111)) collate "C"))
+             order by t.n limit 8) as w);
 end $$;
 
 -- Known words that may be meant by one that no text has: at most two letters longer or shorter, those in most chunks first, at most

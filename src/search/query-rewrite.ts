@@ -14,6 +14,8 @@ const MIN_CORRECTED_LETTERS = 4
 const TWO_EDITS_FROM = 8
 /** As fn_search_question. */
 const MAX_REWRITTEN_WORDS = 32
+/** Of the word that is being typed, as fn_search_completions takes it. */
+const MAX_TYPED_LETTERS = 100
 const MAX_SUGGESTIONS = 5
 const COMPLETIONS_READ = 8
 
@@ -82,14 +84,15 @@ function withTypedPrefix(question: Question): Question {
 
 function lastWord(text: string): string | undefined {
   const quotes = text.match(/["“”„«»]/g)?.length ?? 0
-  return quotes % 2 === 1 ? undefined : /[\p{L}\p{N}\p{M}]{2,}$/u.exec(text)?.[0]
+  // Of the end alone: at each letter of a long run the expression would look for its end.
+  return quotes % 2 === 1 ? undefined : /[\p{L}\p{N}\p{M}]{2,}$/u.exec(text.slice(-MAX_TYPED_LETTERS))?.[0]
 }
 
 /** Words outside of quotes and without prefixes, in order. */
 function freeWords(text: string): string[] {
   const words: string[] = []
   mapFreeText(text, (part) => {
-    words.push(...wordsOf(part.replace(/[^\s"*]{2,}\*(?=\s|$)/g, ' ')).map(fold))
+    for (const token of part.split(/\s+/)) if (!token.endsWith('*')) words.push(...wordsOf(token).map(fold))
     return part
   })
   return words.slice(0, MAX_REWRITTEN_WORDS)

@@ -233,7 +233,7 @@ async function askLegs(
       wordScores.set(row.id, row)
   const scores = legScores(wordScores, 'scores' in dense ? dense.scores : undefined, lists.dense)
   const shareOfMeaning =
-    lists.legacy.length > 0 && weight === 0 ? LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
+    lists.dense.length > 0 && weight > 0 ? weight : lists.legacy.length > 0 ? LEGACY_WEIGHT : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
   const alike = active?.embedder === 'openai' && 'scores' in dense ? dense.scores : undefined

@@ -32,6 +32,7 @@ export function SearchPage() {
   const { id: workspace_id } = useWorkspace()
   const filters = useFilters(FILTERS)
   const [typing, setTyping] = useState(false)
+  const [hasTyped, setHasTyped] = useState(false)
   const asked = parameters.get('q') ?? ''
   const sort = SORTS.find(([value]) => value === parameters.get('sort'))?.[0]
   const question: SearchQuestion = {
@@ -50,6 +51,15 @@ export function SearchPage() {
     async (api) => ({ question, answer: await api.search.ask(question) }),
     { enabled: asked !== '' },
   )
+  // Of its own: they stay while the question itself is asked by meaning, too.
+  const { data: suggested } = useLiveQuery(
+    ['search', 'suggestions', workspace_id, asked],
+    async (api) => ({
+      asked,
+      texts: (await api.search.ask({ q: asked, workspace_id, limit: 1, typing: true })).suggestions ?? [],
+    }),
+    { enabled: hasTyped && asked !== '', once: true },
+  )
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
     document.title = asked === '' ? 'Search · Stagedoor' : `${asked} · Search · Stagedoor`
@@ -64,9 +74,10 @@ export function SearchPage() {
         <div className="stack">
           <Question
             asked={asked}
-            suggestions={typing ? (answer?.suggestions ?? []) : []}
-            ask={(q, isTyping) => {
+            suggestions={hasTyped && suggested?.asked === asked ? suggested.texts : []}
+            ask={(q, isTyping, isFinal) => {
               setTyping(isTyping)
+              setHasTyped(!isFinal)
               if (q !== asked) ask(q)
             }}
             down={() => focusHit(list.current, 0)}
@@ -234,8 +245,8 @@ function HitPages({ list, first, question }: HitPagesProps) {
 interface QuestionProps {
   readonly asked: string
   readonly suggestions: readonly string[]
-  /** `typing`: the last word may go on. */
-  ask(text: string, typing: boolean): void
+  /** `typing`: the last word may go on. `isFinal`: Enter was pressed, or a suggestion was taken. */
+  ask(text: string, typing: boolean, isFinal: boolean): void
   /** To the first hit. */
   down(): void
 }
@@ -256,10 +267,10 @@ function Question({ asked, suggestions, ask, down }: QuestionProps) {
     [],
   )
   useEffect(() => field.current?.focus({ preventScroll: true }), [field])
-  const submit = (text: string, typing: boolean) => {
+  const submit = (text: string, typing: boolean, isFinal = false) => {
     clearTimeout(timer.current)
     if (!typing) clearTimeout(settled.current)
-    ask(text.trim(), typing && !/\s$/.test(text))
+    ask(text.trim(), typing && !/\s$/.test(text), isFinal)
   }
   return (
     <search className="search-question">
@@ -280,7 +291,7 @@ function Question({ asked, suggestions, ask, down }: QuestionProps) {
             settled.current = setTimeout(() => submit(value, false), SETTLED_MS)
           }}
           onKeyDown={(event) => {
-            if (event.key === 'Enter') submit(draft, false)
+            if (event.key === 'Enter') submit(draft, false, true)
             if (event.key === 'ArrowDown') {
               event.preventDefault()
               down()
@@ -297,7 +308,7 @@ function Question({ asked, suggestions, ask, down }: QuestionProps) {
                 className="button is-small"
                 onClick={() => {
                   setDraft(text)
-                  submit(text, false)
+                  submit(text, false, true)
                 }}
               >
                 {text}
