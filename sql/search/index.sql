@@ -1,8 +1,8 @@
 -- The word index: chunks, postings and statistics.
 
 -- Writes the current texts of sources into search: for each source exactly these chunks. A chunk whose text exists keeps its id
--- and its words; repeating the call changes nothing. Returns the chunks of the sources, in order. p_sources: [{unit_id or
--- document_id, version (of a unit), hash, chunks: [{from, to}]}], in characters of the body, half-open; missing or null chunks
+-- and its words; repeating the call changes nothing. Returns the chunks of the sources, in order. p_sources: [{unit_id,
+-- document_id or row_id (with its body: nobody else may read the table), version (of a unit), hash, chunks: [{from, to}]}], in characters of the body, half-open; missing or null chunks
 -- remove the source. The text is read here, so that search cannot differ from PostgreSQL. A source returns nothing, and nothing
 -- is written for it, if
 --   it is deleted or retired, or a document that was only cut: its chunks are removed;
@@ -31,15 +31,18 @@ begin
             union
            select d.workspace_id from jsonb_to_recordset(p_sources) as s (document_id uuid)
              join iu_core.kb_document d on d.document_id = s.document_id
+            union
+           select r.workspace_id from jsonb_to_recordset(p_sources) as s (row_id uuid)
+             join iu_core.search_row r on r.row_id = s.row_id
             order by 1) as w;
 
   with asked as materialized (
-    select s.unit_id, s.document_id, coalesce(s.unit_id, s.document_id) as source_id, s.version as unit_version_id, s.hash as content_hash,
-           case jsonb_typeof(s.chunks) when 'array' then s.chunks end as chunks
-      from jsonb_to_recordset(p_sources) as s (unit_id uuid, document_id uuid, version uuid, hash text, chunks jsonb)
+    select s.unit_id, s.document_id, s.row_id, coalesce(s.unit_id, s.document_id, s.row_id) as source_id, s.version as unit_version_id,
+           s.hash as content_hash, s.body, case jsonb_typeof(s.chunks) when 'array' then s.chunks end as chunks
+      from jsonb_to_recordset(p_sources) as s (unit_id uuid, document_id uuid, row_id uuid, version uuid, hash text, body text, chunks jsonb)
   ), source as materialized (
     -- The empty string takes the body out of its compressed form once, not for every chunk.
-    select a.source_id, u.workspace_id, a.unit_id, null::uuid as document_id, a.unit_version_id, a.content_hash, a.chunks,
+    select a.source_id, u.workspace_id, a.unit_id, null::uuid as document_id, null::uuid as row_id, a.unit_version_id, a.content_hash, a.chunks,
            case v.language when 'und' then iu_core.fn_text_language(v.body) else v.language end as language, v.body || '' as body,
            iu_core.fn_search_unit_title(v.unit_id, v.version_no, v.title, v.body) as title,
            coalesce(iu_core.fn_search_path(u.container_id), '') as path,
@@ -49,15 +52,24 @@ begin
       from asked a
       join iu_core.information_unit u on u.unit_id = a.unit_id
       left join iu_core.unit_version v on v.unit_version_id = a.unit_version_id and v.unit_id = a.unit_id and v.content_hash = a.content_hash
-     where a.document_id is null and (v.unit_id is not null or a.chunks is null)
+     where a.document_id is null and a.row_id is null and (v.unit_id is not null or a.chunks is null)
      union all
-    select a.source_id, d.workspace_id, null, a.document_id, null, a.content_hash, a.chunks,
+    select a.source_id, d.workspace_id, null, a.document_id, null, null, a.content_hash, a.chunks,
            case d.language when 'und' then iu_core.fn_text_language(d.body) else d.language end, d.body || '',
            iu_core.fn_search_title(d.title, d.body), '', d.deleted_at is null and d.origin = 'knowledge_base' and a.chunks is not null,
            d.content_hash = a.content_hash
       from asked a
       join iu_core.kb_document d on d.document_id = a.document_id
-     where a.unit_id is null
+     where a.unit_id is null and a.row_id is null
+     union all
+    select a.source_id, r.workspace_id, null, null, a.row_id, null, a.content_hash, a.chunks,
+           case t.language when 'und' then iu_core.fn_text_language(a.body) else t.language end, a.body,
+           -- The title of a row is part of its text: as a field of its own it would count twice.
+           '', '', a.chunks is not null, true
+      from asked a
+      join iu_core.search_row r on r.row_id = a.row_id
+      join iu_core.search_table t on t.table_id = r.table_id
+     where a.chunks is null or a.content_hash = encode(sha256(convert_to(a.body, 'UTF8')), 'hex')
   ), place as materialized (
     select s.source_id, k.ordinality as n, (k.value ->> 'from')::integer as from_char, (k.value ->> 'to')::integer as to_char
       from source s cross join lateral jsonb_array_elements(s.chunks) with ordinality as k
@@ -70,7 +82,7 @@ begin
         on p.source_id = s.source_id
      cross join lateral generate_series(0, p.last / v_block) as b (n)
   ), piece as materialized (
-    select s.source_id, s.workspace_id, s.unit_id, s.document_id, s.unit_version_id, s.content_hash, s.language, s.title, s.path, p.n, p.from_char, p.to_char,
+    select s.source_id, s.workspace_id, s.unit_id, s.document_id, s.row_id, s.unit_version_id, s.content_hash, s.language, s.title, s.path, p.n, p.from_char, p.to_char,
            substring(b.text from p.from_char % v_block + 1 for p.to_char - p.from_char) as text
       from place p
       join block b on (b.source_id, b.n) = (p.source_id, p.from_char / v_block)
@@ -85,7 +97,7 @@ begin
   )
   select (select array_agg(row(null, n.chunk_id, n.workspace_id, n.unit_id, n.document_id, n.unit_version_id, n.content_hash, n.n,
                                n.from_char, n.to_char, n.text_hash, n.language, null, null, null, null, n.title, n.path,
-                               iu_core.fn_search_analysis())::iu_core.search_chunk
+                               iu_core.fn_search_analysis(), n.row_id)::iu_core.search_chunk
                            order by n.source_id, n.n) from named n),
          (select array_agg(n.text order by n.source_id, n.n) from named n),
          -- Whose chunks are replaced: not those that stay as they are.
@@ -99,7 +111,7 @@ begin
 
   perform iu_core.fn_search_chunks_drop(array(
     select c.chunk_no from iu_core.search_chunk c
-     where (c.unit_id = any (v_sources) or c.document_id = any (v_sources))
+     where (c.unit_id = any (v_sources) or c.document_id = any (v_sources) or c.row_id = any (v_sources))
        and not exists (select from unnest(v_chunks) as k
                         where (k.chunk_id, k.language, k.title, k.path, k.analysis) = (c.chunk_id, c.language, c.title, c.path, c.analysis))));
 
@@ -188,7 +200,7 @@ begin
     select row(nextval(v_numbers), c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding,
                c.position, c.from_char, c.to_char, c.text_hash, c.language, null, null,
                (select coalesce(sum(cardinality(array_positions(s.weights, 'D'))), 0) from unnest(w.words) as s), w.words, c.title, c.path,
-               c.analysis)::iu_core.search_chunk
+               c.analysis, c.row_id)::iu_core.search_chunk
       from unnest(p_chunks) with ordinality as c
       join unnest(p_texts) with ordinality as t (text, ordinality) using (ordinality)
      cross join lateral (select iu_core.fn_search_chunk_words(t.text, c.language, c.title, c.path) as words offset 0) as w
@@ -223,11 +235,11 @@ begin
   ), chunk as (
     insert into iu_core.search_chunk (chunk_no, chunk_id, workspace_id, unit_id, document_id, unit_version_id, content_hash_at_embedding,
                                       position, from_char, to_char, text_hash, language, lexeme_ids, lexeme_counts, length, words, title, path,
-                                      analysis)
+                                      analysis, row_id)
     overriding system value
     select c.chunk_no, c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding,
            c.position, c.from_char, c.to_char, c.text_hash, c.language, coalesce(b.ids, '{}'), coalesce(b.counts, '{}'), c.length, c.words,
-           c.title, c.path, c.analysis
+           c.title, c.path, c.analysis, c.row_id
       from unnest(v_chunks) as c left join chunk_words b on b.chunk_no = c.chunk_no
      order by c.chunk_no
   ), posting as (
@@ -328,8 +340,8 @@ create or replace trigger information_unit_title_is_searched
   execute function iu_core.fn_search_title_changed();
 
 -- Analyses chunks of an older analysis again, up to p_limit from a number on: their words, with title and path as they are now. Texts,
--- vectors and freshness stay as they are, so search goes on meanwhile; each call is one transaction. Returns the number after which the
--- next call continues; NULL: there are no more.
+-- vectors and freshness stay as they are, so search goes on meanwhile; each call is one transaction. Rows of tables are enqueued: their
+-- text is in their table, which this function may not read. Returns the number after which the next call continues; NULL: there are no more.
 create or replace function iu_core.fn_search_reanalyse(p_after integer default 0, p_limit integer default 200) returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -352,7 +364,7 @@ begin
      from (select distinct c.workspace_id from iu_core.search_chunk c where c.chunk_no = any (v_numbers) order by 1) as w;
   select array_agg(row(null, c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding, c.position,
                        c.from_char, c.to_char, c.text_hash, c.language, null, null, null, null,
-                       s.title, s.path, iu_core.fn_search_analysis())::iu_core.search_chunk order by c.chunk_no),
+                       s.title, s.path, iu_core.fn_search_analysis(), c.row_id)::iu_core.search_chunk order by c.chunk_no),
          array_agg(s.text order by c.chunk_no)
     into v_chunks, v_texts
     from iu_core.search_chunk c
@@ -371,6 +383,9 @@ begin
   perform iu_core.fn_search_chunks_drop(array(
     select c.chunk_no from iu_core.search_chunk c where c.chunk_id in (select k.chunk_id from unnest(v_chunks) as k)));
   perform iu_core.fn_search_chunks_add(v_chunks, v_texts);
+  perform iu_core.fn_search_rows_enqueue_now(array(
+    select distinct c.row_id from iu_core.search_chunk c
+     where c.chunk_no = any (v_numbers) and c.row_id is not null and c.analysis <> iu_core.fn_search_analysis() order by 1));
   return v_numbers[cardinality(v_numbers)];
 end $$;
 

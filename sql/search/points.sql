@@ -131,6 +131,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_units uuid[];
+  v_rows uuid[];
   v_count integer;
 begin
   if p_collection is null or p_chunk_ids is null then
@@ -141,10 +142,12 @@ begin
        set state = 'writing', vector = null, generation = -1, tx = pg_current_xact_id(),
            changed_at = clock_timestamp() - interval '1 minute'
      where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state <> 'removed'
-    returning p.unit_id
+    returning p.unit_id, p.row_id
   )
-  select array_agg(distinct a.unit_id order by a.unit_id) into v_units from again a;
+  select array_agg(distinct a.unit_id order by a.unit_id) filter (where a.unit_id is not null),
+         array_agg(distinct a.row_id order by a.row_id) filter (where a.row_id is not null) into v_units, v_rows from again a;
   perform iu_core.fn_vector_enqueue_now(v_units);
+  perform iu_core.fn_search_rows_enqueue_now(v_rows);
   delete from iu_core.search_point p
    where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state = 'removed'
      and p.changed_at < clock_timestamp() - interval '10 minutes';

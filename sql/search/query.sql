@@ -7,7 +7,7 @@
 -- unknown words, finds nothing; fn_search_parse tells which. share: of the query's words, each by its rareness, that the chunk has, from 0 to 1; asked: how
 -- many words the query asks for.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real, asked integer)
+returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real, asked integer, row_id uuid)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A plan made for one query's words is no worse for the next one's; compiling it takes longer than running it.
@@ -20,6 +20,7 @@ declare
   v_most constant integer := greatest(500, 2 * p_limit);
   v_longest constant integer := 8000;
   v_filters jsonb := iu_core.fn_search_filters_of(p_query, p_filters);
+  v_rows boolean := iu_core.fn_search_session_is_ours();
   v_terms record;
   -- How many of the words, rarest first, choose; the others only score what was chosen.
   v_rare integer;
@@ -81,15 +82,17 @@ begin
                  or exists (select from iu_core.information_unit u
                              where u.unit_id = x.unit_id and u.deleted_at is null and u.lifecycle_status in ('draft', 'enacted'))
                  or exists (select from iu_core.kb_document d
-                             where d.document_id = x.document_id and d.deleted_at is null and d.origin = 'knowledge_base'))
+                             where d.document_id = x.document_id and d.deleted_at is null and d.origin = 'knowledge_base')
+                 or v_rows and exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                        where r.row_id = x.row_id and t.state = 'active'))
          offset 0) as shown
        limit p_limit) as f;
     exit when cardinality(v_chunks) = p_limit or coalesce(cardinality(v_chosen.chunk_nos), 0) < v_most;
   end loop;
   return query
-  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share, v_terms.asked
+  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share, v_terms.asked, c.row_id
     from unnest(v_chunks, v_scores, v_shares) as f (chunk_no, score, share)
-   cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id from iu_core.search_chunk x
+   cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id, x.row_id from iu_core.search_chunk x
                         where x.chunk_no = f.chunk_no offset 0) as c
    order by f.score desc, c.chunk_id;
 end $$;
@@ -251,8 +254,10 @@ begin
     case when p_phrases is not null then 'and c.words @@ all ($7)' end,
     case when p_allowed is null then
       format($q$ %s and (exists (select from iu_core.information_unit u where u.unit_id = c.unit_id and %s)
-                         or exists (select from iu_core.kb_document d where d.document_id = c.document_id and %s)) $q$,
-             v_condition.chunks, v_condition.units, v_condition.documents)
+                         or exists (select from iu_core.kb_document d where d.document_id = c.document_id and %s)
+                         or exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                     where r.row_id = c.row_id and %s)) $q$,
+             v_condition.chunks, v_condition.units, v_condition.documents, v_condition.rows)
       else 'true' end)
     into chunk_nos, scores, shares
     using p_workspace_id, p_filters, p_lexemes, p_weights, p_shares, p_mean_length, p_phrases, p_most, p_allowed;
@@ -276,7 +281,7 @@ end $$;
 
 -- Scores chunks of the caller's choice for a query, as fn_search_lexical does, whatever else would be found: hits of the vectors are
 -- compared with hits of the words. A chunk without a word of the query, or of another workspace, has no row; phrases and filters are
--- not asked.
+-- not asked. Chunks of rows of tables are scored only for sessions that read each row under the rights of the caller.
 create or replace function iu_core.fn_search_scores(p_workspace_id uuid, p_query text, p_chunk_ids uuid[])
 returns table (chunk_id uuid, score real, share real, asked integer)
 language plpgsql stable security definer
@@ -285,6 +290,7 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
+  v_rows boolean := iu_core.fn_search_session_is_ours();
   v_terms record;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -299,7 +305,7 @@ begin
   select c.chunk_id, (2.2 * s.score)::real, least(s.share, 1)::real, v_terms.asked
     from unnest(p_chunk_ids) as g (chunk_id)
    cross join lateral (select x.chunk_no, x.chunk_id from iu_core.search_chunk x
-                        where x.chunk_id = g.chunk_id and x.workspace_id = p_workspace_id offset 0) as c
+                        where x.chunk_id = g.chunk_id and x.workspace_id = p_workspace_id and (v_rows or x.row_id is null) offset 0) as c
    cross join lateral (
      select sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score, sum(t.share) as share
        from unnest(v_terms.lexeme_ids, v_terms.weights, v_terms.shares) as t (lexeme_id, weight, share)

@@ -4,7 +4,7 @@
 -- synonyms of words and of runs of up to four words.
 --   p_words    single words as they were typed; at most 32 are looked at
 --   p_typing   whether somebody still types the last word: it is unknown only if no known word begins with it
---   {"unknown": [{"word", "stems", "known": [{"lexeme", "chunks", "chunk_id"}]}], "synonyms": [{"word", "synonym"}]}
+--   {"unknown": [{"word", "stems", "rows", "known": [{"lexeme", "chunks", "chunk_id"}]}], "synonyms": [{"word", "synonym"}]}
 create or replace function iu_core.fn_search_question(p_workspace_id uuid, p_words text[], p_typing boolean default false) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -50,30 +50,39 @@ end $$;
 grant execute on function iu_core.fn_search_unknown_words(uuid, text[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Words that no text of the workspace has, in search or waiting for it, with known words near to each: the first eight. Internal.
+-- Words that no text of the workspace has, in search or waiting for it, with known words near to each: the first eight. rows: chunks of rows
+-- of tables that have the word, where no other text has it: it is known to whoever may read one of them, which the caller finds out. Internal.
 create or replace function iu_core.fn_search_unknown(p_workspace_id uuid, p_words text[], p_typing boolean) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_tables boolean := exists (select from iu_core.search_table);
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('word', w.word, 'stems', w.stems, 'known', iu_core.fn_search_near_words(p_workspace_id, w.word, w.stems))
+    select coalesce(jsonb_agg(jsonb_build_object('rows', w.rows, 'word', w.word, 'stems', w.stems, 'known', iu_core.fn_search_near_words(p_workspace_id, w.word, w.stems))
                               order by w.n), '[]')
-      from (select t.word, t.n, s.stems
+      from (select t.word, t.n, s.stems,
+                   array(select c.chunk_id from iu_core.search_lexeme x
+                           join iu_core.search_posting p on p.lexeme_id = x.lexeme_id
+                           join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+                          where v_tables and x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") limit 50) as rows
               -- Most words are known as they are, or by their English stem: that is soon seen.
               from (select a.word, a.n
                       from unnest(p_words) with ordinality as a (word, n)
                      where length(a.word) between 3 and 60
                        and not exists (select from iu_core.search_lexeme x
                                         where x.workspace_id = p_workspace_id and x.chunks > 0
-                                          and x.lexeme = any ((a.word || ts_lexize('english_stem', a.word)) collate "C"))
+                                          and x.lexeme = any ((a.word || ts_lexize('english_stem', a.word)) collate "C")
+                                          and (not v_tables or iu_core.fn_search_is_in_text(x.lexeme_id)))
                     offset 0) as t
              cross join lateral (select array(select q.lexeme from iu_core.fn_search_question_words(p_workspace_id, t.word) as q
                                                where not q.is_further) as stems offset 0) as s
              where s.stems <> '{}'
                -- A chunk that a correction could come from has it, too.
                and not exists (select from iu_core.search_lexeme x
-                                where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0)
+                                where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0
+                                  and (not v_tables or iu_core.fn_search_is_in_text(x.lexeme_id)))
                and not exists (select from iu_core.search_pending p
                                 where p.workspace_id = p_workspace_id and tsvector_to_array(p.words) && s.stems)
                -- Nor is the beginning of a word that is still typed, or of a compound that fn_search_terms finds by it.
@@ -86,6 +95,15 @@ begin
                                        and x.lexeme >= t.word collate "C" and x.lexeme < (t.word || chr(1114111)) collate "C"))
              order by t.n limit 8) as w);
 end $$;
+
+-- Whether a unit or a document has a word. Internal.
+create or replace function iu_core.fn_search_is_in_text(p_lexeme_id integer) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from iu_core.search_posting p join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+                  where p.lexeme_id = p_lexeme_id and c.row_id is null)
+$$;
 
 -- Known words that may be meant by one that no text has: at most two letters longer or shorter, those in most chunks first, at most
 -- 200. The caller compares letter by letter. Words of four letters and more are looked for without one of their first eight letters,
@@ -126,8 +144,9 @@ begin
     )
     select coalesce(jsonb_agg(jsonb_build_object('lexeme', l.lexeme, 'chunks', l.chunks, 'chunk_id', c.chunk_id) order by l.chunks desc, l.lexeme), '[]')
       from likely l
-     cross join lateral (select p.chunk_no from iu_core.search_posting p where p.lexeme_id = l.lexeme_id limit 1) as p
-      join iu_core.search_chunk c on c.chunk_no = p.chunk_no);
+     -- Not from a row of a table: whoever asks may not be allowed to read it.
+     cross join lateral (select x.chunk_id from iu_core.search_posting p join iu_core.search_chunk x on x.chunk_no = p.chunk_no
+                          where p.lexeme_id = l.lexeme_id and x.row_id is null limit 1) as c);
 end $$;
 
 -- Lexemes as texts write them, for each of these lexemes the words of one of its chunks that are analysed so: `policies` for `polici`.
@@ -141,7 +160,7 @@ begin
   return query
   select distinct a.lexeme, w.word
     from unnest(p_lexemes, p_chunk_ids) as a (lexeme, chunk_id)
-    join iu_core.search_chunk c on c.chunk_id = a.chunk_id and c.workspace_id = p_workspace_id
+    join iu_core.search_chunk c on c.chunk_id = a.chunk_id and c.workspace_id = p_workspace_id and c.row_id is null
    cross join lateral (select t.text from iu_core.fn_search_texts(p_workspace_id, array[a.chunk_id], '{}') as t offset 0) as t
    cross join lateral (select distinct lower(m[1]) as word from regexp_matches(t.text, '([^\s!-/:-@\[-`{-~\u00A0-\u00BF\u2000-\u206F\u3000-\u303F]+)', 'g') as m) as w
    where left(lower(iu_core.fn_search_fold(w.word)), 2) = left(a.lexeme, 2)
@@ -172,8 +191,9 @@ begin
              and (x.lexeme >= v_prefix collate "C" and x.lexeme < (v_prefix || chr(1114111)) collate "C"
                   or x.lexeme = any (array(select left(v_prefix, n) from generate_series(greatest(4, char_length(v_prefix) - 3), char_length(v_prefix) - 1) as n)))
            order by x.chunks desc, x.lexeme limit p_limit) as l
-   cross join lateral (select p.chunk_no from iu_core.search_posting p where p.lexeme_id = l.lexeme_id limit 1) as p
-    join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+   -- Not from a row of a table: whoever asks may not be allowed to read it.
+   cross join lateral (select x.chunk_id from iu_core.search_posting p join iu_core.search_chunk x on x.chunk_no = p.chunk_no
+                        where p.lexeme_id = l.lexeme_id and x.row_id is null limit 1) as c
    order by l.chunks desc, l.lexeme;
 end $$;
 

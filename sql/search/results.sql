@@ -1,6 +1,7 @@
 -- The list of hits: what it is sorted, counted and collapsed by, why a hit is in it, and what stands around it.
 
--- What chunks say, to recognise those that say the same: the hash of the text, and its words.
+-- What chunks say, to recognise those that say the same: the hash of the text, and its words. Not of rows of tables: whoever asks may
+-- not be allowed to read them.
 create or replace function iu_core.fn_search_chunk_lexemes(p_workspace_id uuid, p_chunk_ids uuid[])
 returns table (chunk_id uuid, text_hash text, lexeme_ids integer[])
 language plpgsql stable security definer
@@ -10,7 +11,7 @@ begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return query
   select c.chunk_id, encode(c.text_hash, 'hex'), c.lexeme_ids
-    from iu_core.search_chunk c where c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id;
+    from iu_core.search_chunk c where c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id and c.row_id is null;
 end $$;
 
 grant execute on function iu_core.fn_search_chunk_lexemes(uuid, uuid[]) to
@@ -54,7 +55,7 @@ grant execute on function iu_core.fn_search_stamp(uuid) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
 -- Which words of a query chunks have, with the share of each in the chunk's score by words; in English and in other languages as
--- fn_search_terms analyses them. The shares of a chunk add up to 1.
+-- fn_search_terms analyses them. The shares of a chunk add up to 1. Not of rows of tables: whoever asks may not be allowed to read them.
 create or replace function iu_core.fn_search_why(p_workspace_id uuid, p_query text, p_chunk_ids uuid[])
 returns table (chunk_id uuid, lexeme text, share real)
 language plpgsql stable security definer
@@ -68,7 +69,7 @@ begin
                  w.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / t.mean_length) as score
             from iu_core.fn_search_terms(p_workspace_id, p_query) as t
            cross join lateral unnest(t.lexeme_ids, t.weights) as w (lexeme_id, weight)
-            join iu_core.search_chunk c on c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id
+            join iu_core.search_chunk c on c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id and c.row_id is null
             join iu_core.search_posting p on p.lexeme_id = w.lexeme_id and p.chunk_no = c.chunk_no
             join iu_core.search_lexeme l on l.lexeme_id = w.lexeme_id) as m
    order by m.chunk_id, 3 desc, m.lexeme;
@@ -117,7 +118,7 @@ begin
       select t.text from iu_core.search_chunk n
        cross join lateral iu_core.fn_search_texts(p_workspace_id, array[n.chunk_id], '{}') as t
        where (n.unit_id = c.unit_id or n.document_id = c.document_id) and n.position = c.position + 1 limit 1) as y on true
-   where c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id;
+   where c.chunk_id = any (p_chunk_ids) and c.workspace_id = p_workspace_id and c.row_id is null;
 end $$;
 
 grant execute on function iu_core.fn_search_context(uuid, uuid[]) to

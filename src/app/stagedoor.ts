@@ -20,6 +20,7 @@ import { type MigrationPlan, migrate, planMigration } from '../kernel/postgres/m
 import { type Database, openDatabase } from '../kernel/postgres/open.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import type { Search } from '../search/library.ts'
+import { type SearchTables, searchTablesLibrary } from '../search/tables.ts'
 import { withBlobHealth } from '../staging/blobs.ts'
 import { deleteTrash } from '../staging/maintenance.ts'
 import * as records from '../staging/records.ts'
@@ -119,6 +120,8 @@ export interface Stagedoor {
   readonly documents: Documents
   /** Units and documents by words and by meaning, with their freshness. */
   readonly search: Search
+  /** Your own tables in search. */
+  readonly searchTables: SearchTables
   /**
    * Runs this program as a Stagedoor process, until `stop` of it or `close` of the whole: the roles that the options name, and all
    * maintenance (partitions, retention, expiry of staging, work of dead processes). `jobs.work`, `executions.work` and
@@ -254,6 +257,7 @@ export function assemble(database: Database, config: Config): Stagedoor {
     topics: topicsLibrary({ statement }),
     documents: documentsLibrary({ worker }),
     search: { ...search, work: (options = {}) => starters.startSearchWorker(options) },
+    searchTables: searchTablesLibrary({ admin, service, worker }),
     work,
     trace: (id) => worker((client) => readTrace(client, id)),
     health: () => worker(probe),

@@ -13,7 +13,14 @@ import {
   searchedDocuments,
   setDocument,
 } from '../search/legacy.ts'
-import { LIFECYCLES, MAX_HITS, type SearchAnswer, SOURCES, search } from '../search/query.ts'
+import {
+  LIFECYCLES,
+  MAX_HITS,
+  parseColumnValues,
+  type SearchAnswer,
+  SOURCES,
+  search,
+} from '../search/query.ts'
 import { SORTS } from '../search/result-list.ts'
 import {
   addSynonyms,
@@ -43,6 +50,15 @@ import {
   switchCommand,
   windowCommand,
 } from './search-projection.ts'
+import {
+  activateTableCommand,
+  addTableCommand,
+  removeTableCommand,
+  rescanTableCommand,
+  reviewTableCommand,
+  showTableCommand,
+  tablesCommand,
+} from './search-table.ts'
 import { type Column, nextPage, type Output } from './terminal.ts'
 import { printable, printableLine, prose, screenWidth, textWidth, truncateLine } from './text.ts'
 import { paintStatus } from './unit-find.ts'
@@ -63,10 +79,19 @@ export function searchCommand(): Command {
       synonymCommand(),
       missedCommand(),
       documentCommand(),
+      addTableCommand(),
+      tablesCommand(),
+      showTableCommand(),
+      reviewTableCommand(),
+      activateTableCommand(),
+      rescanTableCommand(),
+      removeTableCommand(),
     ],
     `
   $ stagedoor search how much annual leave do I get
   $ stagedoor search '"paid leave" carry*' --topic leave --status enacted
+  $ stagedoor search tent --table products --filter brand=ACME
+  $ stagedoor search add-table products --text name,description --title name --filter brand
   $ stagedoor search leave --without sick           or -sick behind --: search -- leave -sick
   $ stagedoor search synonym add pto "annual leave" --both
   $ stagedoor search flush                          project what was edited now
@@ -97,8 +122,14 @@ const findCommand = () =>
       'only units with such an edge, as cites, cites=handbook/leave or =handbook/leave',
       parseEdge,
     )
+    .option('--table <table>', 'only rows of this table; again for one or another', collect(String))
+    .option(
+      '--filter <column=value>',
+      'only rows of tables with it; again for one or another',
+      collect(String),
+    )
     .option('--profile <json>', 'only units whose profile holds this', parseJsonObject)
-    .option('--source <source>', 'only units, or only documents', SOURCES)
+    .option('--source <source>', 'only units, only documents, or only rows of tables', SOURCES)
     .workspace()
     .option('--explain', 'say why each hit is there')
     .option(
@@ -109,7 +140,7 @@ const findCommand = () =>
     .option('--exact', 'as it is typed: correct no word, add no synonym')
     .option('--typing', 'the last word is only a beginning: words alone, and completions')
     .option('--sort <order>', 'of the 1,000 best hits; default: relevance', SORTS)
-    .option('--facets', 'count the hits by kind, topic, lifecycle, language and source')
+    .option('--facets', 'count the hits by source, table, kind, topic, lifecycle and language')
     .option('--all-copies', 'list hits that say nearly the same one by one')
     .option('--context', 'with each hit its container and its neighbours')
     .option('--after <cursor>', 'the page after this one')
@@ -125,8 +156,10 @@ Every hit says how fresh it is. What was edited is in search about two minutes l
       const { output, config } = session
       const { limit, explain = false, status: lifecycle } = session.options
       const { topic, kind, language, container, edge, profile, source } = session.options
+      const { table, filter } = session.options
+      const columns = filter && parseColumnValues(filter)
       const { typing, exact, sort, facets, context, after, allCopies, without = [] } = session.options
-      const filters = { topic, kind, lifecycle, language, container, edge, profile, source }
+      const filters = { topic, kind, lifecycle, language, container, edge, profile, source, table, columns }
       const scope = await openSearchScope(session)
       const { workspace: workspace_id, transaction, pool } = scope
       const vectorSearch = createVectorSearch({ pool, config })
@@ -185,11 +218,13 @@ function printAnswer(output: Output, answer: SearchAnswer): void {
   const count = hits.length === 1 ? 'One hit' : `${hits.length} hits`
   output.dim(`${count} in ${formatDuration(took_ms)}, ${how}${next === undefined ? '' : '; there are more'}`)
   printFacets(output, answer)
-  const { canonical_address: unit, document_id: document } = hits[0]!
-  output.next([
-    'Read it',
-    unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
-  ])
+  const { canonical_address: unit, document_id: document, table, key } = hits[0]!
+  if (table === undefined)
+    output.next([
+      'Read it',
+      unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
+    ])
+  else output.next(['See where it comes from', lineageCommandOf(table, key ?? {})])
   if (next !== undefined) output.next(['The next page: the same question with', `--after ${next}`])
 }
 
@@ -233,7 +268,20 @@ function contextLines({ context }: SearchHit): string[] {
   ].filter((line) => typeof line === 'string')
 }
 
+const lineageCommandOf = (table: string, key: Readonly<Record<string, string>>): string =>
+  `stagedoor lineage '${printableLine(table)}' --key '${printableLine(JSON.stringify(key)).replaceAll("'", "'\\''")}'`
+
+function rowFacts({ table, key, columns, lineage, freshness }: SearchHit): string {
+  const facts = [
+    pc.dim(printableLine(`${table} ${Object.values(key ?? {}).join(' ')}`)),
+    ...Object.entries(columns ?? {}).map(([column, value]) => pc.dim(printableLine(`${column} ${value}`))),
+    ...(lineage ? [pc.dim(printableLine(`${lineage.file_name ?? 'upload'} line ${lineage.line}`))] : []),
+  ]
+  return [...facts, paintFreshness(freshness)].join(pc.dim(' · '))
+}
+
 function factsOf(hit: SearchHit): string {
+  if (hit.source === 'row') return rowFacts(hit)
   const place = hit.canonical_address ?? hit.source_ref ?? hit.document_id ?? ''
   const facts =
     hit.source === 'unit'

@@ -5,7 +5,7 @@ import { nullable, type Static, shape, Text, Type, Uuid } from '../kernel/schema
 import { EMBEDDERS, STORES } from '../search/collections.ts'
 import { deleteDocument, setDocument } from '../search/legacy.ts'
 import type { Search } from '../search/library.ts'
-import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, SOURCES } from '../search/query.ts'
+import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, parseColumnValues, SOURCES } from '../search/query.ts'
 import { SORTS } from '../search/result-list.ts'
 import {
   AuditReport,
@@ -35,6 +35,7 @@ import {
 import { requireService, workspaceOf } from './access.ts'
 import { TEXT_LIMIT } from './request-limits.ts'
 import { limit, Reason, type Routes, routes, Workspace } from './routes.ts'
+import { tableRoutes } from './search-tables.ts'
 
 /** A question of 10,000 words, every character escaped. */
 const QUESTION_LIMIT = 1024 ** 2
@@ -44,11 +45,14 @@ const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Union([Word, Type.Array(Word, { minItems: 1, maxItems: 50 })])
 const Explain = Type.Boolean({ default: false, description: 'say beside each hit why it is there' })
 const Status = Type.Enum([...LIFECYCLES], { description: 'of units; default: draft and enacted' })
-const Source = Type.Enum([...SOURCES], { description: 'only units, or only the old knowledge base' })
+const Source = Type.Enum([...SOURCES], {
+  description: 'only units, only the old knowledge base, or only rows of tables',
+})
 const Container = Type.String({
   maxLength: 400,
   description: 'address or id of a unit: it, and what is in it',
 })
+const ColumnValue = Type.String({ maxLength: 1000, pattern: '^[^=]+=' })
 const QUESTION = 'a question, words, "a phrase", begin*, -without'
 const Sort = Type.Enum([...SORTS], { default: 'relevance', description: 'of the 1,000 best hits' })
 const OPTIONS = {
@@ -101,6 +105,13 @@ const SearchBody = {
         ),
         container: Type.Optional(Container),
         source: Type.Optional(Source),
+        table: Type.Optional(Words),
+        columns: Type.Optional(
+          Type.Record(Text, Type.Union([Text, Type.Array(Text, { minItems: 1, maxItems: 50 })]), {
+            maxProperties: 10,
+            description: 'rows of tables with these values in the columns that were projected for filters',
+          }),
+        ),
       },
       EXACT,
     ),
@@ -116,12 +127,14 @@ export const searchRoutes = (search: Search) =>
     projectionRoutes(api)
     collectionRoutes(api, search)
     documentRoutes(api)
+    tableRoutes(api)
   })
 
 function questionRoutes(api: Routes, search: Search): void {
   api.get('/', {
     operationId: 'search',
-    summary: 'Find units and documents by words and by meaning; each hit says how fresh it is',
+    summary:
+      'Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is',
     query: {
       q: Type.String({ maxLength: 10_000, description: QUESTION, examples: ['paid leave'] }),
       workspace_id: Workspace,
@@ -134,12 +147,38 @@ function questionRoutes(api: Routes, search: Search): void {
       language: Type.Optional(Word),
       container: Type.Optional(Container),
       source: Type.Optional(Source),
+      table: Type.Optional(Word),
+      column: Type.Optional(
+        Type.Union([ColumnValue, Type.Array(ColumnValue, { maxItems: 50 })], {
+          description: 'column=value: only rows of tables with it; again for one or another',
+        }),
+      ),
     },
     answer: SearchAnswer,
     problems: [403, 404],
     handle: (request) => {
-      const { q: text, topic, kind, status, language, container, source, ...asked } = request.query
-      const filters = omitUndefined({ topic, kind, status, language, container, source })
+      const {
+        q: text,
+        topic,
+        kind,
+        status,
+        language,
+        container,
+        source,
+        table,
+        column,
+        ...asked
+      } = request.query
+      const filters = omitUndefined({
+        topic,
+        kind,
+        status,
+        language,
+        container,
+        source,
+        table,
+        columns: column === undefined ? undefined : parseColumnValues([column].flat()),
+      })
       return answer(request, search, { ...asked, text, filters })
     },
   })

@@ -25,6 +25,7 @@ import {
   type SearchProviders,
 } from './providers.ts'
 import { type StoreKind, StoreUnavailable } from './stores/store.ts'
+import { readRows, refreshRows } from './table-rows.ts'
 import type { SearchConfig } from './vector-search.ts'
 
 export type CollectionState = 'building' | 'active' | 'retired' | 'legacy'
@@ -319,13 +320,17 @@ async function tryStore(pool: Pool, config: SearchConfig, kind: StoreKind): Prom
 
 interface MissingPoint {
   readonly chunk_id: string
-  readonly unit_id: string
-  readonly unit_version_id: string
-  readonly canonical_address: string
+  readonly unit_id: string | null
+  readonly unit_version_id: string | null
+  readonly canonical_address: string | null
   readonly content_hash: string
   readonly workspace_id: string
   readonly position: number
-  readonly text: string
+  /** Null: it is read in the row of the table. */
+  readonly text: string | null
+  readonly row_id: string | null
+  readonly from_char: number
+  readonly to_char: number
 }
 
 interface BackfillDeps {
@@ -366,11 +371,14 @@ export async function backfillCollection(
     return 'waiting'
   }
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
-  const { rows } = await pool.query<MissingPoint>(
+  const { rows: missing } = await pool.query<MissingPoint>(
     'select * from iu_core.fn_search_collection_backfill($1, $2)',
     [name, collection.embedder === 'openai' ? BACKFILL_BATCH : BACKFILL_BATCH_IN_PROCESS],
   )
-  if (rows.length === 0) return activateIfComplete(pool, name, hooks)
+  if (missing.length === 0) return activateIfComplete(pool, name, hooks)
+  const rows = await withTextsOfRows(pool, missing)
+  // Rows of tables that have changed since: what changed is projected into this collection, too.
+  if (rows.length === 0) return 'incomplete'
   const { refused, waiting } = await writePoints(
     {
       providers,
@@ -391,9 +399,13 @@ export async function backfillCollection(
       id: row.chunk_id,
       text: row.text,
       payload: {
-        unit_id: row.unit_id,
-        unit_version_id: row.unit_version_id,
-        canonical_address: row.canonical_address,
+        ...(row.row_id !== null
+          ? { row_id: row.row_id }
+          : {
+              unit_id: row.unit_id!,
+              unit_version_id: row.unit_version_id!,
+              canonical_address: row.canonical_address!,
+            }),
         content_hash_at_embedding: row.content_hash,
         workspace_id: row.workspace_id,
         chunk: row.position,
@@ -410,6 +422,24 @@ export async function backfillCollection(
     )
   }
   return waiting.size > 0 ? 'waiting' : 'more'
+}
+
+/** Without rows of tables whose text is another one by now, or that are gone. */
+async function withTextsOfRows(
+  pool: Pool,
+  missing: readonly MissingPoint[],
+): Promise<(MissingPoint & { readonly text: string })[]> {
+  const ids = [...new Set(missing.flatMap(({ row_id }) => row_id ?? []))]
+  const read = await readRows(pool, ids)
+  const isAsProjected = (one: MissingPoint) => read.get(one.row_id!)?.content_hash === one.content_hash
+  const changed = missing.filter((one) => one.row_id !== null && !isAsProjected(one))
+  await refreshRows(pool, [...new Set(changed.map(({ row_id }) => row_id!))])
+  return missing.flatMap((one) => {
+    if (one.row_id === null) return [{ ...one, text: one.text! }]
+    if (!isAsProjected(one)) return []
+    const row = read.get(one.row_id)!
+    return [{ ...one, text: [...row.body].slice(one.from_char, one.to_char).join('') }]
+  })
 }
 
 async function activateIfComplete(pool: Pool, name: string, hooks: ProjectionHooks): Promise<BackfillResult> {

@@ -13,7 +13,8 @@ import {
   sourceFacts,
 } from './result-list.ts'
 import type { FacetValue, HitContext, MatchedWord, SearchHit } from './shapes.ts'
-import { ANSWER_WARNINGS, documentWarning, unitWarning } from './warnings.ts'
+import { lineageOf, type RowFacts, rowTexts } from './table-hits.ts'
+import { ANSWER_WARNINGS, documentWarning, rowWarning, unitWarning } from './warnings.ts'
 
 export type { SearchHit } from './shapes.ts'
 
@@ -25,8 +26,9 @@ interface HitRow extends ChunkFacts {
   readonly document_source_ref: string | null
   readonly unit_kind: string | null
   readonly language: string
-  /** False: the document has changed since the chunk was made. */
+  /** False: the document or row has changed since the chunk was made. */
   readonly is_as_projected: boolean
+  readonly table_row?: RowFacts
 }
 
 interface DocumentRow {
@@ -46,10 +48,14 @@ interface HitText {
   readonly text: string
 }
 
-export type LegsFound = Pick<
-  Found<HitRow>,
-  'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
->
+export interface LegsFound
+  extends Pick<
+    Found<HitRow>,
+    'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
+  > {
+  /** Chunks of rows that the caller may read, by id. */
+  readonly rows: ReadonlyMap<string, RowFacts>
+}
 
 export interface HitList {
   readonly hits: SearchHit[]
@@ -139,6 +145,11 @@ async function showHits(
     shown.filter(({ about }) => isEnglish(about.language)).flatMap(({ text, about }) => [text, about.title]),
   )
   const plain = plainMatch(words)
+  const lineage = await lineageOf(
+    client,
+    workspace_id,
+    shown.flatMap(({ hit }) => hit.best?.table_row ?? []),
+  )
   const chunks = shown.flatMap(({ hit }) => (hit.best ? [hit.best.chunk_id] : []))
   const why = explain ? await sharesOf(client, workspace_id, asked, chunks) : undefined
   const around = context ? await contextOf(client, workspace_id, chunks) : undefined
@@ -149,11 +160,13 @@ async function showHits(
     const body = withoutTitle(text, about.title)
     const chunk = hit.best?.chunk_id
     const group = groupOf.get(hit)!
+    const promoted = hit.source === 'row' ? lineage.get(hit.id) : undefined
     return {
       ...buildHit(hit, about, {
         ...snippetOf(body, match),
         explain: why && { words: matchedWords(why.get(chunk ?? '') ?? [], { match, text: body, about }) },
       }),
+      ...(promoted && { lineage: promoted }),
       ...(group.similar.length > 0 && { similar: similarOf(group, facts) }),
       ...(around && { context: around.get(chunk ?? '') ?? {} }),
     }
@@ -244,11 +257,11 @@ async function rankFound(
   const chunks = fuse(legs).map(({ key }) => key)
   const first = wantsAll ? chunks : chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
   const rest = chunks.slice(first.length)
-  const facts = await factsOf(client, workspace_id, first)
+  const facts = await factsOf(client, workspace_id, first, legs.rows)
   const hits = rank({ ...found, facts, unseen: new Set(rest) })
   // One more than the page shows that there is another one.
   if (hits.length > limit || rest.length === 0) return { hits, isAll: rest.length === 0 }
-  const others = await factsOf(client, workspace_id, rest)
+  const others = await factsOf(client, workspace_id, rest, legs.rows)
   return { hits: rank({ ...found, facts: new Map([...facts, ...others]) }), isAll: true }
 }
 
@@ -268,6 +281,9 @@ async function withTexts(
   )
   const chunks = ranked.filter(isReadByChunk).map(({ best }) => best!.chunk_id)
   const texts = await textsOf(client, workspace, chunks, unread)
+  // Read in their tables under the caller's rights: a row that is gone by now has none.
+  const ofRows = ranked.flatMap(({ best }) => (best?.source === 'row' ? best.chunk_id : []))
+  for (const [id, text] of await rowTexts(client, workspace, ofRows)) texts.set(id, text)
   return ranked.flatMap((hit): HitText[] => {
     const byChunk = isReadByChunk(hit)
     const about = byChunk ? hit.best : (known.get(hit.id) ?? others.get(hit.id))
@@ -278,7 +294,7 @@ async function withTexts(
 
 /** False for a document that is shown in place of its units, or has changed since: its current text is shown instead. */
 function isReadByChunk({ best }: Ranked<HitRow>): boolean {
-  return best?.is_as_projected === true
+  return best?.is_as_projected === true || best?.source === 'row'
 }
 
 function isEnglish(language: string): boolean {
@@ -290,14 +306,41 @@ async function factsOf(
   client: Client,
   workspace: string,
   chunks: readonly string[],
+  ofTables: ReadonlyMap<string, RowFacts>,
 ): Promise<Map<string, HitRow>> {
-  if (chunks.length === 0) return new Map()
+  const facts = new Map(chunks.flatMap((id) => (ofTables.has(id) ? [[id, hitOfRow(ofTables.get(id)!)]] : [])))
+  const others = chunks.filter((id) => !facts.has(id))
+  if (others.length === 0) return facts
   const { rows } = await client.query<HitRow>({
     name: 'search_hits',
     text: 'select * from iu_core.fn_search_hits($1, $2)',
-    values: [workspace, chunks],
+    values: [workspace, others],
   })
-  return new Map(rows.map((row) => [row.chunk_id, row]))
+  for (const row of rows) facts.set(row.chunk_id, row)
+  return facts
+}
+
+function hitOfRow(row: RowFacts): HitRow {
+  return {
+    chunk_id: row.chunk_id,
+    source: 'row',
+    row_id: row.row_id,
+    unit_id: null,
+    document_id: null,
+    document_state: null,
+    document_title: null,
+    document_source_ref: null,
+    canonical_address: null,
+    lifecycle_status: null,
+    unit_kind: null,
+    version_no: null,
+    current_version_no: null,
+    vector_state: row.vector_state,
+    title: row.title,
+    language: row.language,
+    is_as_projected: row.is_as_projected,
+    table_row: row,
+  }
 }
 
 async function textsOf(
@@ -354,6 +397,17 @@ function buildHit(
           documentWarning(caution, { canonical_address: unit?.canonical_address ?? undefined }),
         ),
       ),
+    }
+  }
+  if (hit.source === 'row') {
+    const { table_source: table, key, filters, vector_state } = best!.table_row!
+    return {
+      source: 'row',
+      table,
+      key,
+      columns: filters ?? {},
+      ...common,
+      warnings: vector_state === 'current' ? [] : [rowWarning(vector_state)],
     }
   }
   const unit = best!

@@ -145,7 +145,7 @@ export function searchLibrary({
     async audit({ repair = false } = {}) {
       const providers = openProviders(workerPool(), config)
       try {
-        return await auditSearch({ pool, providers, repair })
+        return await auditSearch({ pool, worker: workerPool(), providers, repair })
       } finally {
         await providers.close()
       }

@@ -276,8 +276,8 @@ export class Projection {
     const { pool, worker, log, hooks } = this.deps
     const dead = await failRows(pool, worker, failed)
     for (const [row, reason] of failed) {
-      const { outbox_id, unit_id, document_id } = row
-      log.warn({ outbox_id, unit_id, document_id, reason }, 'search projection of a row failed')
+      const { outbox_id, unit_id, document_id, row_id } = row
+      log.warn({ outbox_id, unit_id, document_id, row_id, reason }, 'search projection of a row failed')
     }
     hooks.onFailed?.(failed.size, dead)
   }
@@ -314,9 +314,13 @@ function itemsOf(
       id: chunk_id!,
       text: chunks[position! - 1]!.text,
       payload: {
-        unit_id: row.unit_id!,
-        unit_version_id: source.unit_version_id!,
-        canonical_address: source.canonical_address!,
+        ...(row.row_id !== null
+          ? { row_id: row.row_id }
+          : {
+              unit_id: row.unit_id!,
+              unit_version_id: source.unit_version_id!,
+              canonical_address: source.canonical_address!,
+            }),
         content_hash_at_embedding: source.content_hash,
         workspace_id: source.workspace_id,
         chunk: position!,

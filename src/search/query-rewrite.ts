@@ -7,6 +7,7 @@ import { editDistance } from '../kernel/text.ts'
 import { fold, mapFreeText, wordsOf } from './hits.ts'
 import type { Question } from './query.ts'
 import type { Correction, UsedSynonym } from './shapes.ts'
+import { visibleRows } from './table-hits.ts'
 
 /** Shorter words have too many neighbours; words with digits are numbers and codes. */
 const MIN_CORRECTED_LETTERS = 4
@@ -24,6 +25,8 @@ export interface UnknownWord {
   readonly word: string
   readonly stems: readonly string[]
   readonly known: readonly KnownWord[]
+  /** Chunks of rows of tables that have it. */
+  readonly rows: readonly string[]
 }
 
 interface KnownWord {
@@ -49,7 +52,11 @@ export async function rewriteQuestion(client: Client, question: Question): Promi
   if (question.exact) return { question: typed, corrections: [], synonyms: [] }
   const { workspace_id, typesWord: typing } = question
   const first = await questionWords(client, workspace_id, freeWords(question.text), typing)
-  const corrections = await correctionsOf(client, workspace_id, first.unknown)
+  const corrections = await correctionsOf(
+    client,
+    workspace_id,
+    await withoutWordsOfRows(client, workspace_id, first.unknown),
+  )
   const text = replaceWords(question.text, corrections)
   // A corrected word may have synonyms, too.
   const { synonyms: found } =
@@ -111,6 +118,21 @@ async function questionWords(
     values: [workspace, words, typing],
   })
   return rows[0]!.words
+}
+
+/** A word of a row is known to whoever may read it now, and to nobody else: a hidden row must not be told by what is corrected. */
+async function withoutWordsOfRows(
+  client: Client,
+  workspace: string,
+  unknown: readonly UnknownWord[],
+): Promise<UnknownWord[]> {
+  const { visible } = await visibleRows(
+    client,
+    workspace,
+    unknown.flatMap(({ rows }) => rows),
+  )
+  const readable = new Set(visible.map(({ chunk_id }) => chunk_id))
+  return unknown.filter(({ rows }) => !rows.some((chunk) => readable.has(chunk)))
 }
 
 async function correctionsOf(

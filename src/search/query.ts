@@ -30,8 +30,9 @@ import {
 import { MAX_RERANKED } from './rerank.ts'
 import { checkCursor, MAX_LISTED, SORTS } from './result-list.ts'
 import type { NoHits, SearchAnswer } from './shapes.ts'
+import { deniedTables, type RowFacts, visibleRows } from './table-hits.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
-import { ANSWER_WARNINGS } from './warnings.ts'
+import { ANSWER_WARNINGS, tableDenied, tableStopped, tableUnreadable } from './warnings.ts'
 
 export type { SearchAnswer } from './shapes.ts'
 
@@ -141,24 +142,34 @@ interface Scope {
   readonly filters: Readonly<Record<string, unknown>>
   readonly units: boolean
   readonly documents: boolean
+  /** Rows of tables. */
+  readonly rows: boolean
   readonly warnings: readonly string[]
 }
 
-/** Whether units, documents of the old knowledge base, or both are searched: as the question asks and the phases allow. */
-function scopeOf({ filters, source, ofUnits }: Question, state: SearchState): Scope {
-  const units = source !== 'document'
-  const wanted = source === 'document' || (source === undefined && !ofUnits && state.documents)
+/** Whether units, documents of the old knowledge base and rows of tables are searched: as the question asks and the phases allow. */
+function scopeOf({ filters, source, ofUnits, ofRows }: Question, state: SearchState): Scope {
+  const units = (source === undefined && !ofRows) || source === 'unit'
+  const rows = (source === undefined && !ofUnits && state.tables.length > 0) || source === 'row'
+  const wanted = source === 'document' || (source === undefined && !ofUnits && !ofRows && state.documents)
   // On its own, the old knowledge base is searched in any phase.
   const documents = wanted && (source === 'document' || state.phase_2)
   return {
     // Without documents no source filter is needed: it costs three times as much as the keyword search.
     filters:
-      units && (documents || !state.documents)
+      units && (documents || !state.documents) && (rows || state.tables.length === 0)
         ? filters
-        : { ...filters, source: units ? 'unit' : 'document' },
+        : {
+            ...filters,
+            source: SOURCES.filter((one) => ({ unit: units, document: documents, row: rows })[one]),
+          },
     units,
     documents,
+    rows,
     warnings: [
+      ...(rows ? state.tables : []).flatMap(({ source: table, stopped }) =>
+        stopped === null ? [] : [tableStopped(table, stopped)],
+      ),
       ...(units && !state.phase_1 ? [ANSWER_WARNINGS.phaseOne] : []),
       ...(wanted && !documents ? [ANSWER_WARNINGS.phaseTwo] : []),
       ...(units && !state.excluded ? [ANSWER_WARNINGS.excluded] : []),
@@ -182,11 +193,37 @@ async function askLegs(
   const limit = legDepth(question)
   const weight = active === undefined ? 0 : denseWeight(active)
   const isLiteral = scope.literal || isQuoted(text) || ONLY_PREFIXES.test(text)
-  const asksUnits = scope.units && active !== undefined && weight > 0 && !isLiteral
+  const asksUnits = (scope.units || scope.rows) && active !== undefined && weight > 0 && !isLiteral
+  const hasTables = state.tables.length > 0
+  // Vectors of rows and units are in one collection.
+  const picks = filtered || (hasTables && scope.units !== scope.rows)
+  const rows = new Map<string, RowFacts>()
+  const unreadable = new Set<string>()
+  const denied = new Set<string>()
+  /** Without chunks of rows that the caller may not read. */
+  const visible = async (client: Client, ids: readonly string[]): Promise<string[]> => {
+    if (!hasTables) return [...ids]
+    const unseen = ids.filter((id) => !rows.has(id))
+    const checked = await visibleRows(client, workspace, unseen)
+    for (const row of checked.visible) rows.set(row.chunk_id, row)
+    for (const { table, problem } of checked.unreadable)
+      if (!denied.has(table)) unreadable.add(tableUnreadable(table, problem))
+    return ids.filter((id) => !checked.hidden.has(id))
+  }
   const allowed = new Deferred<readonly string[] | undefined>()
   const byWords = transaction(async (client) => {
-    const found = await lexical(client, question, scope, { limit, pending: state.phase_1 })
-    if (filtered && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
+    if (scope.rows)
+      for (const table of await deniedTables(client, workspace)) {
+        denied.add(table)
+        unreadable.add(tableDenied(table))
+      }
+    const { found, incomplete } = await lexicalVisible(client, question, scope, {
+      limit,
+      pending: state.phase_1,
+      visible: hasTables ? (ids) => visible(client, ids) : undefined,
+    })
+    if (incomplete) unreadable.add(ANSWER_WARNINGS.manyHidden)
+    if (picks && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
     const asked = found.length === 0 ? await parseWords(client, question.asked) : undefined
     return { found, asked }
   })
@@ -203,11 +240,15 @@ async function askLegs(
       ? vectorSearch.units(active, {
           vectors,
           workspace,
-          limit,
+          // Some of those that the filters allow may be hidden from the caller.
+          limit: picks && hasTables ? 4 * limit : limit,
           byWords: foundByWords,
-          ...(filtered && {
-            only: allowed.promise,
-            passing: (ids) => transaction((client) => passingChunks(client, question, scope, ids)),
+          ...((picks || hasTables) && {
+            only: picks ? allowed.promise : Promise.resolve(undefined),
+            passing: (ids) =>
+              transaction(async (client) =>
+                visible(client, picks ? await passingChunks(client, question, scope, ids) : ids),
+              ),
           }),
         })
       : off,
@@ -220,10 +261,16 @@ async function askLegs(
         })
       : off,
   ])
+  const near =
+    'ids' in dense && hasTables && dense.ids.length > 0
+      ? (await transaction((client) => visible(client, dense.ids))).slice(0, limit)
+      : 'ids' in dense
+        ? dense.ids
+        : []
   const isLong = queryWords(text).words.length > MAX_QUERY_WORDS
   const lists = {
     lexical: words.found.map(({ id }) => id),
-    dense: 'ids' in dense ? dense.ids : [],
+    dense: near,
     legacy: 'ids' in legacy ? legacy.ids : [],
   }
   const wordScores = new Map<string, WordScore>(words.found.map((found) => [found.id, found]))
@@ -231,12 +278,18 @@ async function askLegs(
   if (unscored.length > 0)
     for (const row of await transaction((client) => scoresByWords(client, question, unscored)))
       wordScores.set(row.id, row)
-  const scores = legScores(wordScores, 'scores' in dense ? dense.scores : undefined, lists.dense)
+  const found = new Set([...lists.lexical, ...lists.dense])
+  // Not of rows that the caller may not read: they would move the scores of the others.
+  const meaning =
+    'scores' in dense && dense.scores !== undefined
+      ? new Map([...dense.scores].filter(([id]) => found.has(id)))
+      : undefined
+  const scores = legScores(wordScores, meaning, lists.dense)
   const shareOfMeaning =
     lists.dense.length > 0 && weight > 0 ? weight : lists.legacy.length > 0 ? LEGACY_WEIGHT : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
-  const alike = active?.embedder === 'openai' && 'scores' in dense ? dense.scores : undefined
+  const alike = active?.embedder === 'openai' ? meaning : undefined
   const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
   const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
   const isPoor =
@@ -247,6 +300,7 @@ async function askLegs(
     scores,
     fit,
     together: scope.units && scope.documents,
+    rows,
   }
   if (words.found.length === 0 && words.asked?.empty) {
     const warning = words.asked.stops
@@ -259,8 +313,9 @@ async function askLegs(
   return {
     ...common,
     ...lists,
-    denseCount: !asksUnits ? 'off' : 'ids' in dense ? dense.ids.length : 'unavailable',
+    denseCount: !asksUnits ? 'off' : 'ids' in dense ? near.length : 'unavailable',
     warnings: [
+      ...unreadable,
       ...(isPoor ? [ANSWER_WARNINGS.nothingFits] : []),
       ...(isLong ? [ANSWER_WARNINGS.manyWords] : []),
       ...(question.excludesMore ? [ANSWER_WARNINGS.manyExcluded] : []),
@@ -307,6 +362,35 @@ interface FoundByWords extends WordScore {
   /** Of a chunk, or of the version of a unit that is not projected yet. */
   readonly id: string
   readonly pending: boolean
+}
+
+/** Chunks that are checked for a caller who may read few of the rows that have the words; fn_search_lexical returns no more. */
+const MAX_LEXICAL = 1000
+
+/** Without chunks of rows that the caller may not read: as many more are asked for. `incomplete`: there may be more of those that may be read. */
+async function lexicalVisible(
+  client: Client,
+  question: Question,
+  scope: Scope,
+  {
+    limit,
+    pending,
+    visible,
+  }: {
+    limit: number
+    pending: boolean
+    visible: ((ids: readonly string[]) => Promise<string[]>) | undefined
+  },
+): Promise<{ found: FoundByWords[]; incomplete: boolean }> {
+  for (let asked = limit; ; asked = Math.min(4 * asked, MAX_LEXICAL)) {
+    const found = await lexical(client, question, scope, { limit: asked, pending })
+    if (visible === undefined) return { found, incomplete: false }
+    const ids = new Set(await visible(found.map(({ id }) => id)))
+    const seen = found.filter(({ id }) => ids.has(id))
+    const isLast = found.length < asked || asked >= MAX_LEXICAL
+    if (seen.length >= limit || isLast)
+      return { found: seen.slice(0, limit), incomplete: seen.length < limit && found.length >= asked }
+  }
 }
 
 /** Best first. Includes units whose newest text is not projected yet; those are found in their tables. */
@@ -359,26 +443,33 @@ function legScores(
 async function allowedChunks(
   client: Client,
   { workspace_id }: Question,
-  { filters }: Scope,
+  scope: Scope,
 ): Promise<string[] | undefined> {
+  const { filters } = scope
   const { rows } = await client.query<{ allowed: string[] | null }>({
     name: 'search_allowed',
     text: 'select iu_core.fn_search_allowed_ids($1, $2, $3) as allowed',
-    values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), MAX_LISTED_CHUNKS],
+    values: [workspace_id, JSON.stringify({ ...filters, source: denseSources(scope) }), MAX_LISTED_CHUNKS],
   })
   return rows[0]!.allowed ?? undefined
+}
+
+/** What has vectors in our collections. */
+function denseSources({ units, rows }: Scope): string[] {
+  return [...(units ? ['unit'] : []), ...(rows ? ['row'] : [])]
 }
 
 async function passingChunks(
   client: Client,
   { workspace_id }: Question,
-  { filters }: Scope,
+  scope: Scope,
   ids: readonly string[],
 ): Promise<string[]> {
+  const { filters } = scope
   const { rows } = await client.query<{ passing: string[] }>({
     name: 'search_passing',
     text: 'select iu_core.fn_search_filter_chunks($1, $2, $3) as passing',
-    values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), ids],
+    values: [workspace_id, JSON.stringify({ ...filters, source: denseSources(scope) }), ids],
   })
   return rows[0]!.passing
 }
@@ -478,7 +569,7 @@ async function unknownWords(
 
 // The request and its checks.
 
-export const SOURCES = ['unit', 'document'] as const
+export const SOURCES = ['unit', 'document', 'row'] as const
 export const LIFECYCLES = ['draft', 'enacted', 'superseded'] as const
 
 export interface SearchFilters {
@@ -495,8 +586,12 @@ export interface SearchFilters {
   readonly container?: string | undefined
   /** Language of the text: en, vi, … */
   readonly language?: string | readonly string[] | undefined
-  /** Only units, or only documents of the old knowledge base. */
+  /** Only units, only documents of the old knowledge base, or only rows of tables. */
   readonly source?: (typeof SOURCES)[number] | undefined
+  /** Rows of these tables. */
+  readonly table?: string | readonly string[] | undefined
+  /** Rows with these values in the columns that were projected for filters, as the table writes them. */
+  readonly columns?: Readonly<Record<string, string | readonly string[]>> | undefined
 }
 
 export interface SearchRequest {
@@ -553,6 +648,8 @@ interface QuestionFilters {
   readonly filtered: boolean
   /** Whether a filter is set that only units have. */
   readonly ofUnits: boolean
+  /** Whether a filter is set that only rows of tables have. */
+  readonly ofRows: boolean
   readonly source: SearchFilters['source']
   /** Superseded units are shown only if the filter asks for them. */
   readonly superseded: boolean
@@ -565,7 +662,18 @@ export const MAX_QUESTION_CHARACTERS = 100_000
 /** A profile itself may not be nested deeper. */
 const MAX_FILTER_DEPTH = 100
 
-const FILTERS = ['topic', 'lifecycle', 'kind', 'profile', 'edge', 'container', 'language', 'source'] as const
+const FILTERS = [
+  'topic',
+  'lifecycle',
+  'kind',
+  'profile',
+  'edge',
+  'container',
+  'language',
+  'source',
+  'table',
+  'columns',
+] as const
 
 function parseQuestion(request: SearchRequest): Question {
   const { workspaceId, limit = 10, filters = {}, sort = 'relevance', after } = request
@@ -601,11 +709,12 @@ function parseQuestion(request: SearchRequest): Question {
 }
 
 function filtersOf(given: Readonly<Record<string, unknown>>): QuestionFilters {
-  const { source, language: _, without: __, ...ofUnits } = given
+  const { source, language: _, without: __, table, columns, ...ofUnits } = given
   return {
     filters: given,
     filtered: Object.keys(given).some((name) => name !== 'source'),
     ofUnits: Object.keys(ofUnits).length > 0,
+    ofRows: (table ?? columns) !== undefined,
     source: source as SearchFilters['source'],
     superseded: listOf(given.lifecycle).includes('superseded'),
   }
@@ -627,6 +736,19 @@ export function splitExclusions(question: string): { text: string; excluded: str
     return ''
   })
   return { text, excluded: [...excluded] }
+}
+
+/** `column=value`, several of one column: one or another. */
+export function parseColumnValues(given: readonly string[]): Record<string, string[]> {
+  const columns: Record<string, string[]> = {}
+  for (const one of given) {
+    const at = one.indexOf('=')
+    if (at < 1)
+      throw wrong(`A filter on a column is column=value, as brand=ACME, and not ${one.slice(0, 60)}`)
+    const column = one.slice(0, at)
+    columns[column] = [...(Object.hasOwn(columns, column) ? columns[column]! : []), one.slice(at + 1)]
+  }
+  return columns
 }
 
 /** Control characters and half surrogate pairs match nothing, and PostgreSQL rejects some of them. */
@@ -653,6 +775,7 @@ function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
     case 'topic':
     case 'kind':
     case 'language':
+    case 'table':
       if (!listOf(value).every((one) => typeof one === 'string' && one !== '' && one.length <= 100))
         throw wrong(`The filter ${name} takes one word or a list of words`)
       return
@@ -664,6 +787,16 @@ function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
       return
     case 'source':
       if (!SOURCES.includes(value as never)) throw wrong(`The filter source takes ${SOURCES.join(' or ')}`)
+      return
+    case 'columns':
+      if (
+        !isObject(value) ||
+        Object.keys(value).length > 10 ||
+        !Object.values(value).every((one) => listOf(one).every((text) => typeof text === 'string'))
+      )
+        throw wrong(
+          'The filter columns takes up to ten columns with a text or a list of texts, such as {"brand": "ACME"}',
+        )
       return
     case 'container':
       if (typeof value !== 'string' || value === '')

@@ -6,8 +6,10 @@
 /** A row of fn_search_hits; a deleted chunk has none. */
 export interface ChunkFacts {
   readonly chunk_id: string
-  readonly source: 'unit' | 'document'
+  readonly source: 'unit' | 'document' | 'row'
   readonly unit_id: string | null
+  /** Of a table of the user; one that the caller may read. */
+  readonly row_id?: string
   /** The document of the old knowledge base that a unit was cut from, if any. */
   readonly document_id: string | null
   readonly document_state: DocumentState | null
@@ -47,7 +49,7 @@ export interface LegScores<Key> {
 }
 
 export interface Ranked<Facts extends ChunkFacts> {
-  readonly source: 'unit' | 'document'
+  readonly source: 'unit' | 'document' | 'row'
   readonly id: string
   readonly score: number
   readonly shares: Shares
@@ -60,7 +62,7 @@ export interface Ranked<Facts extends ChunkFacts> {
 }
 
 interface RankedItem<Facts extends ChunkFacts> {
-  readonly source: 'unit' | 'document'
+  readonly source: 'unit' | 'document' | 'row'
   readonly id: string
   best: Facts | undefined
   freshness: string
@@ -76,12 +78,15 @@ export function rank<Facts extends ChunkFacts>(found: Found<Facts>): Ranked<Fact
   const inForce = enactedByAddress(chunks)
   for (const chunk of chunks) {
     if (chunk.source === 'document' || keyOfChunk.has(chunk.chunk_id)) continue
-    const key = shownFor(inPlaceOf(chunk, inForce, found), found, things)
+    const key =
+      chunk.source === 'row'
+        ? rowShown(chunk, things)
+        : shownFor(inPlaceOf(chunk, inForce, found), found, things)
     if (key !== undefined) keyOfChunk.set(chunk.chunk_id, key)
   }
   const unitOf = firstUnits(chunks, keyOfChunk)
   for (const chunk of chunks) {
-    if (chunk.source === 'unit' || keyOfChunk.has(chunk.chunk_id)) continue
+    if (chunk.source !== 'document' || keyOfChunk.has(chunk.chunk_id)) continue
     const id = chunk.document_id!
     // If a unit is shown in its place, the best unit also gets the document's rank.
     const key = unitOf.get(id) ?? documentShown(things, id, chunk.vector_state as DocumentState, chunk)
@@ -195,6 +200,21 @@ function shownFor<Facts extends ChunkFacts>(
     )
     if (!known) thing.cautions.push({ caution, unit: chunk })
   }
+  return key
+}
+
+/** Adds a row of a table. Returns its key. */
+function rowShown<Facts extends ChunkFacts>(chunk: Facts, things: Map<string, RankedItem<Facts>>): string {
+  const key = `row ${chunk.row_id}`
+  if (!things.has(key))
+    things.set(key, {
+      source: 'row',
+      id: chunk.row_id!,
+      best: chunk,
+      freshness: chunk.vector_state,
+      cautions: [],
+      states: { unit: 'absent', document: 'absent' },
+    })
   return key
 }
 

@@ -8,6 +8,7 @@ import type { Client } from '../kernel/postgres/connection.ts'
 import type { Question } from './query.ts'
 import type { ChunkFacts, Ranked } from './ranking.ts'
 import type { FacetValue } from './shapes.ts'
+import type { RowFacts } from './table-hits.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
 export const SORTS = ['relevance', 'newest', 'title', 'address'] as const
@@ -86,6 +87,8 @@ function nearEqual<T extends { readonly words: ChunkWords | undefined }>(
 /** What a hit is counted and sorted by. */
 export interface SourceFacts {
   readonly id: string
+  /** Of a row. */
+  readonly table?: string
   readonly source: string
   readonly kind: string | null
   readonly status: string | null
@@ -93,13 +96,21 @@ export interface SourceFacts {
   readonly topics: readonly string[]
   readonly title: string
   readonly address: string
-  readonly changed_at: Date
+  /** Null: of a row, nobody knows. */
+  readonly changed_at: Date | null
+}
+
+/** What a hit of a row says itself: it was read in its table under the caller's rights. */
+interface ListedFacts extends ChunkFacts {
+  readonly title: string
+  readonly language: string
+  readonly table_row?: RowFacts
 }
 
 export async function sourceFacts(
   client: Client,
   workspace: string,
-  hits: readonly Pick<Ranked<ChunkFacts>, 'source' | 'id'>[],
+  hits: readonly Pick<Ranked<ListedFacts>, 'source' | 'id' | 'best'>[],
 ): Promise<Map<string, SourceFacts>> {
   const idsOf = (source: string) => hits.filter((hit) => hit.source === source).map(({ id }) => id)
   const { rows } = await client.query<SourceFacts>('select * from iu_core.fn_search_sources($1, $2, $3)', [
@@ -107,7 +118,16 @@ export async function sourceFacts(
     idsOf('unit'),
     idsOf('document'),
   ])
-  return new Map(rows.map((row) => [row.id, row]))
+  const facts = new Map(rows.map((row) => [row.id, row]))
+  for (const { source, id, best } of hits)
+    if (source === 'row' && best?.table_row) {
+      const { table_source: table, key } = best.table_row
+      const address = `${table} ${Object.values(key).join(' ')}`
+      const { title, language } = best
+      const none = { kind: null, status: null, topics: [], changed_at: null }
+      facts.set(id, { id, source, table, address, title, language, ...none })
+    }
+  return facts
 }
 
 /** How many of the hits have each value of each filter; the most frequent first. */
@@ -120,8 +140,9 @@ export function countFacets(facts: Iterable<SourceFacts>): FacetValue[] {
     one.count++
     counts.set(key, one)
   }
-  for (const { source, kind, status, language, topics } of facts) {
+  for (const { source, table, kind, status, language, topics } of facts) {
     add('source', source)
+    add('table', table ?? null)
     add('kind', kind)
     add('status', status)
     add('language', language)
@@ -145,7 +166,8 @@ export function sortHits<Facts extends ChunkFacts>(
   const order = new Intl.Collator('en', { numeric: true })
   const key = {
     relevance: () => 0,
-    newest: (a: SourceFacts, b: SourceFacts) => b.changed_at.getTime() - a.changed_at.getTime(),
+    newest: (a: SourceFacts, b: SourceFacts) =>
+      (b.changed_at?.getTime() ?? 0) - (a.changed_at?.getTime() ?? 0),
     title: (a: SourceFacts, b: SourceFacts) => order.compare(a.title, b.title),
     address: (a: SourceFacts, b: SourceFacts) => order.compare(a.address, b.address),
   }[sort]
@@ -167,7 +189,8 @@ export function similarOf<Facts extends ChunkFacts>(
 ) {
   const named = similar.slice(0, MAX_SIMILAR_HITS).flatMap(({ source, id }) => {
     const fact = facts.get(id)
-    return fact
+    // Rows are never among them: what they say is not compared.
+    return fact && source !== 'row'
       ? [{ source, id, title: fact.title, ...(fact.address !== null && { address: fact.address }) }]
       : []
   })

@@ -44,11 +44,22 @@ export const SearchStatus = shape('SearchStatus', {
   chunks: shape('ChunkCounts', {
     units: Count,
     documents: Count,
+    rows: Count,
     to_analyse: Type.Integer({
       description:
         'those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile',
     }),
   }),
+  tables: shape(
+    'SearchedTableCounts',
+    {
+      active: Count,
+      scanning: Type.Integer({ minimum: 0, description: 'whose rows are being read' }),
+      stopped: Type.Array(shape('StoppedTable', { table: Text, reason: Text })),
+      changes: Type.Integer({ minimum: 0, description: 'changed rows that no worker has seen yet' }),
+    },
+    { description: 'your own tables in search' },
+  ),
   outbox: shape('SearchOutbox', {
     pending: Count,
     processing: Count,
@@ -81,12 +92,41 @@ export const SearchDeadLetter = shape('SearchDeadLetter', {
   outbox_id: Text,
   unit_id: TextOrNull,
   document_id: TextOrNull,
+  row_id: TextOrNull,
   name: Text,
   tries: Type.Integer(),
   error: TextOrNull,
   failed_at: Timestamp,
 })
 export type SearchDeadLetter = Row<typeof SearchDeadLetter>
+
+export const SearchTable = shape('SearchTable', {
+  code: Type.String({ description: 'its name here: the middle of the codes of its routes' }),
+  source: Type.String({ description: 'the table, as SQL names it' }),
+  workspace_id: TextOrNull,
+  workspace_column: TextOrNull,
+  language: Text,
+  key_columns: Type.Array(Text),
+  text_columns: Type.Array(Text),
+  title_column: TextOrNull,
+  filter_columns: Type.Array(Text),
+  state: Type.Enum(['registered', 'dry_run', 'reviewed', 'active', 'stopped']),
+  stopped_reason: TextOrNull,
+  scan_state: Type.Enum(['none', 'waiting', 'scanning', 'sweeping', 'done'], {
+    description: 'of the last reading of all its rows; sweeping: those that are gone are removed',
+  }),
+  scanned: Type.String({ description: 'rows that were read' }),
+  scan_total: nullable(Type.String({ description: 'rows that there were; of a large table an estimate' })),
+  scan_skipped: Type.String({ description: 'rows without a workspace, which nobody finds' }),
+  scan_ended_at: nullable(Timestamp),
+  routes: Type.Array(Text, { description: 'review and activate them together, or each by itself' }),
+  registered_by: Text,
+  registered_at: Timestamp,
+  reviewed_by: TextOrNull,
+  activated_by: TextOrNull,
+  activated_at: nullable(Timestamp),
+})
+export type SearchTable = Row<typeof SearchTable>
 
 const Rank = Type.Optional(Type.Integer({ minimum: 1 }))
 
@@ -133,13 +173,39 @@ const SimilarHits = shape(
 )
 
 export const SearchHit = shape('SearchHit', {
-  source: Type.Enum(['unit', 'document']),
+  source: Type.Enum(['unit', 'document', 'row']),
   unit_id: Type.Optional(Text),
   document_id: Type.Optional(
     Type.String({ description: 'of a unit: the document of the old knowledge base that it was cut from' }),
   ),
   canonical_address: Type.Optional(Text),
   source_ref: Type.Optional(Type.String({ description: 'of a document: where it comes from' })),
+  table: Type.Optional(Type.String({ description: 'of a row: its table, as SQL names it' })),
+  key: Type.Optional(
+    typed<Readonly<Record<string, string>>>(
+      Type.Record(Text, Text, { description: 'of a row: the columns of its key, and their values as text' }),
+    ),
+  ),
+  columns: Type.Optional(
+    typed<Readonly<Record<string, string>>>(
+      Type.Record(Text, Text, { description: 'of a row: its values by which a question can be narrowed' }),
+    ),
+  ),
+  lineage: Type.Optional(
+    shape(
+      'HitLineage',
+      {
+        upload_id: Text,
+        file_name: TextOrNull,
+        line: Type.Integer(),
+        action: Text,
+        promoted_at: Text,
+        promoted_by: TextOrNull,
+        approved_by: TextOrNull,
+      },
+      { description: 'of a row: the promotion that wrote it last' },
+    ),
+  ),
   title: Text,
   snippet: Text,
   highlights: Type.Array(
@@ -214,7 +280,7 @@ const UsedSynonym = shape('UsedSynonym', { word: Text, synonyms: Type.Array(Text
 export type UsedSynonym = Row<typeof UsedSynonym>
 
 const FacetValue = shape('FacetValue', {
-  filter: Type.Enum(['source', 'kind', 'status', 'language', 'topic']),
+  filter: Type.Enum(['source', 'table', 'kind', 'status', 'language', 'topic']),
   value: Text,
   count: Count,
 })

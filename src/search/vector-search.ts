@@ -48,6 +48,14 @@ export interface SearchState extends Omit<SearchGates, 'phase_3'> {
   readonly active: ActiveCollection | undefined
   /** Whether the workspace has documents of an old knowledge base. */
   readonly documents: boolean
+  /** Tables of the user that are searched, or were until they stopped. */
+  readonly tables: readonly SearchedTable[]
+}
+
+interface SearchedTable {
+  readonly source: string
+  /** Why it is not searched any more; null: it is. */
+  readonly stopped: string | null
 }
 
 export interface NearestRequest {
@@ -233,7 +241,11 @@ async function readState(pool: Pool, workspace: string): Promise<SearchState> {
            from iu_core.search_collection c where c.source_kind = 'information_unit' and c.state = 'active') as active,
         g.excluded, g.phase_1, g.phase_2,
         exists (select from iu_core.kb_document d
-                 where d.workspace_id = $1 and d.origin = 'knowledge_base' and d.deleted_at is null) as documents
+                 where d.workspace_id = $1 and d.origin = 'knowledge_base' and d.deleted_at is null) as documents,
+        (select coalesce(jsonb_agg(jsonb_build_object('source', format('%I.%I', t.source_schema, t.source_table),
+                                                      'stopped', t.stopped_reason) order by t.code), '[]')
+           from iu_core.search_table t
+          where (t.workspace_id = $1 or t.workspace_column is not null) and t.state in ('active', 'stopped')) as tables
       from (${SEARCH_GATES_SQL}) as g`,
     values: [workspace],
   })

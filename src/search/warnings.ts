@@ -53,6 +53,20 @@ export function documentWarning(caution: Caution, { canonical_address: unit }: W
   }
 }
 
+/** About a row of a table in the hits. */
+export function rowWarning(state: 'pending' | 'error'): string {
+  return state === 'pending'
+    ? `The row has changed since it was indexed; its text as it is now follows (${QUIET}).`
+    : 'The row could not be indexed: `stagedoor search dead-letters` says why.'
+}
+
+export const tableStopped = (table: string, reason: string): string =>
+  `${table} is not searched: ${reason}. It goes on by itself when that is corrected.`
+export const tableUnreadable = (table: string, problem: string): string =>
+  `Rows of ${table} are not shown: they could not be read (${problem}).`
+export const tableDenied = (table: string): string =>
+  `Rows of ${table} are not shown: you do not have the right to read the table.`
+
 /** About the whole answer. */
 export const ANSWER_WARNINGS = {
   embedderDown: 'Keyword hits only: the embedder is unreachable. Search again later for hits by meaning.',
@@ -71,6 +85,8 @@ export const ANSWER_WARNINGS = {
   onlyExcluded: 'The question only excludes words: add what it should find.',
   manyExcluded: 'The question excludes too much: only its first 64 exclusions were applied.',
   phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
+  manyHidden:
+    'Only the 1,000 texts that have most of these words were looked at for rows that you may read. Ask for more specific words.',
   nothingFits:
     'Nothing fits well: the best hits have few words of the question. Ask in other words, or what you look for is not here.',
   changedSince:

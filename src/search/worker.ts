@@ -32,6 +32,7 @@ import {
 } from './outbox.ts'
 import { Projection, type ProjectionHooks } from './projection.ts'
 import { failureReason, type SearchProviders } from './providers.ts'
+import { collectChanges, type ScanProgress, verifyTables } from './table-rows.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
 export interface SearchWorkerOptions {
@@ -66,6 +67,7 @@ export interface SearchWorker {
 const POLL_MS = 30_000
 const COLLECTIONS_POLL_MS = 30_000
 const LEASE_MS = 120_000
+const TABLES_VERIFY_MS = 10_000
 const BATCH = 100
 /** A word that many texts of a batch have is counted once: 400 rows take half the time for each of 100. */
 const MAX_BATCH = 400
@@ -104,6 +106,7 @@ class RunningSearchWorker implements SearchWorker {
   private batch: number
   private gates: SearchGates | undefined
   private lastError: string | undefined
+  private nextVerification = 0
   /** Collections whose unreachable store was logged already. */
   private readonly reportedStores = new Set<string>()
   private stopped: Promise<void> | undefined
@@ -204,10 +207,11 @@ class RunningSearchWorker implements SearchWorker {
     if (!gates?.excluded) return this.wake.wait(pollMs)
     // Started before the claim, so it ends before the lease of the database does.
     const signal = AbortSignal.timeout(leaseMs * LEASE_SAFE_SHARE)
+    const scans = await collectChanges(pool, this.log)
     const rows = await claimRows(pool, this.id, { limit: this.batch, leaseMs })
     if (rows.length === 0) {
       await this.takeBehind()
-      return this.idle(gates)
+      return scans === 'busy' ? undefined : this.idle(gates, scans)
     }
     this.hooks.onClaim?.(rows.length)
     await this.hooks.boundary?.('claimed')
@@ -263,11 +267,11 @@ class RunningSearchWorker implements SearchWorker {
   }
 
   /** Nothing is due: purges old tombstones, then waits. */
-  private async idle(gates: SearchGates): Promise<void> {
+  private async idle(gates: SearchGates, scans: ScanProgress): Promise<void> {
     const { pool, batch = BATCH, pollMs = POLL_MS } = this.options
     const isOut = this.projection.outage(this.collections) !== undefined
     if (!isOut && (await this.projection.purge(this.collections, batch)) > 0) return
-    const dueMs = (await msUntilDue(pool, gates)) ?? pollMs
+    const dueMs = scans === 'waiting' ? MIN_IDLE_MS : ((await msUntilDue(pool, gates)) ?? pollMs)
     await this.wake.wait(Math.min(pollMs, dueMs > 0 ? dueMs : MIN_IDLE_MS))
   }
 
@@ -293,6 +297,7 @@ class RunningSearchWorker implements SearchWorker {
     const { pool, providers } = this.options
     const { signal } = this.stopping
     if (!(await readGates(pool)).excluded) return false
+    await this.verifyTables()
     if (this.reanalysedTo !== undefined) {
       this.reanalysedTo = await reanalyse(pool, this.reanalysedTo)
       if (this.reanalysedTo !== undefined) return true
@@ -321,6 +326,16 @@ class RunningSearchWorker implements SearchWorker {
     const fitted = await refit(pool, signal)
     if (fitted !== undefined) this.log.info({ collection: fitted }, 'fitted a new LSA model')
     return fitted !== undefined
+  }
+
+  /** Tables of the user may have changed: at most once in a while, because a backfill comes here for every step. */
+  private async verifyTables(): Promise<void> {
+    if (performance.now() < this.nextVerification) return
+    this.nextVerification = performance.now() + TABLES_VERIFY_MS
+    for (const { code, finding } of await verifyTables(this.options.pool)) {
+      this.log.warn({ table: code, finding }, 'a table in search has changed')
+      this.wake.now()
+    }
   }
 
   private openWakeups(): Wakeups | undefined {
@@ -394,10 +409,16 @@ interface RemainingRow extends Omit<RemainingWork, 'closed'> {
   readonly behind_phase: number
 }
 
+/** Tables of a workspace whose rows are being read, unless they wait for whoever writes them. */
+const SCANS_SQL = `
+  select count(*)::integer from iu_core.search_table t
+   where (t.workspace_id = $1 or t.workspace_column is not null) and t.state in ('active', 'removed')
+     and (t.scan_state in ('scanning', 'sweeping') or t.scan_state = 'waiting' and coalesce(t.scan_blockers, '{}') = '{}')`
+
 /** Due means claimable by fn_vector_claim. Rows under a lease count too: their worker finishes them even if a gate closes. */
 async function countRemaining(pool: Pool, workspace: string): Promise<RemainingWork> {
   const { rows } = await pool.query<RemainingRow>(
-    `select count(*) filter (where d.due)::integer as due, count(*) filter (where not d.due)::integer as waiting,
+    `select count(*) filter (where d.due)::integer + (${SCANS_SQL}) as due, count(*) filter (where not d.due)::integer as waiting,
             max(o.last_error) filter (where o.retry_count = 0) as outage,
             count(*) filter (where not d.due and not g.excluded)::integer as behind_gate,
             count(*) filter (where not d.due and not p.open)::integer as behind_phase
@@ -405,10 +426,11 @@ async function countRemaining(pool: Pool, workspace: string): Promise<RemainingW
       cross join iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document k on k.document_id = o.document_id
+       left join iu_core.search_row r on r.row_id = o.row_id
       cross join lateral (select g.phase_1 or o.unit_id is null or o.operation = 'delete' as open) as p
       cross join lateral (select o.status = 'processing' and o.leased_until > clock_timestamp()
                                  or g.excluded and p.open and (o.status = 'processing' or o.earliest_run_at <= clock_timestamp()) as due) as d
-      where o.status in ('pending', 'processing') and coalesce(u.workspace_id, k.workspace_id) = $1`,
+      where o.status in ('pending', 'processing') and coalesce(u.workspace_id, k.workspace_id, r.workspace_id) = $1`,
     [workspace],
   )
   const { behind_gate, behind_phase, ...left } = rows[0]!

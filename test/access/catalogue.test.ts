@@ -15,6 +15,7 @@ const MEMBERSHIP_PRIMITIVES = {
   'iu_core.require_member(uuid,text)': 'it is the check itself',
   'iu_core.fn_my_workspaces()': 'the right-hand side of every policy: only the workspaces of whoever acts',
   'iu_core.fn_my_workspaces_as_person()': 'the same for policies that leave agents out: it takes no argument',
+  'iu_core.fn_search_row_is_mine(uuid)': 'of a policy: only what is of the workspaces of whoever acts',
   'iu_core.fn_my_memberships()': 'the same with names and roles: it takes no argument and shows only the own',
   'iu_core.fn_my_token_creator()': 'who created the token that acts: it takes no argument',
   'iu_core.fn_my_token_names(text[])': 'names of tokens, only of the workspaces of whoever acts',
@@ -30,6 +31,12 @@ const SEARCH_WORKER = [
     (name) => `fn_vector_points_${name}`,
   ),
   ...['cost_add', 'generation_add', 'reanalyse', 'text_put'].map((name) => `fn_search_${name}`),
+  ...['row_sources_of_all', 'rows_are_many', 'rows_collect', 'rows_refresh'].map(
+    (name) => `fn_search_${name}`,
+  ),
+  ...['table_scan_begin', 'table_scan_put', 'table_sweep', 'table_tree', 'tables_verify'].map(
+    (name) => `fn_search_${name}`,
+  ),
 ].map((name) => `iu_core.${name}`)
 
 /** `perform iu_core.require_member(…)`, or its result assigned, before anything else happens; require_starter, that of a unit and those of what all workspaces share ask in turn. */
@@ -238,6 +245,14 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_pending(uuid,text,integer,jsonb)',
     'iu_core.fn_search_question(uuid,text[],boolean)',
     'iu_core.fn_search_reads_marks(text)',
+    'iu_core.fn_search_row_facts(uuid,uuid[])',
+    'iu_core.fn_search_row_hits(uuid,uuid[])',
+    'iu_core.fn_search_row_is_mine(uuid)',
+    'iu_core.fn_search_row_is_of(uuid,uuid)',
+    'iu_core.fn_search_row_lineage(uuid,text,jsonb)',
+    'iu_core.fn_search_row_sources(uuid,uuid[])',
+    'iu_core.fn_search_row_texts(uuid,uuid[])',
+    'iu_core.fn_search_rows_read(uuid,uuid[])',
     'iu_core.fn_search_scores(uuid,text,uuid[])',
     'iu_core.fn_search_sources(uuid,uuid[],uuid[])',
     'iu_core.fn_search_space(text,boolean)',

@@ -166,6 +166,9 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'cost',
     'document_sync',
     'pending',
+    'table',
+    'row',
+    'row_change',
   ].map((name) => `search_${name}`)
   const tables = [
     ...[...units, ...others, ...projection].map((name) => `iu_core.${name}`),

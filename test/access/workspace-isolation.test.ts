@@ -152,6 +152,8 @@ it('is tested on every table that has a workspace', async () => {
       'staging_id_resolution',
       // The projection of search: nobody reads it but through functions (privileges.test.ts).
       ...['chunk', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
+      // In test/search/tables/rights and test/http/search/tables.
+      ...['row', 'row_change', 'table'].map((name) => `iu_core.search_${name}`),
       // In test/events/routes/wall.
       'iu_core.iu_sql_event_route',
       // In test/events/consumers/wall and test/events/issues.

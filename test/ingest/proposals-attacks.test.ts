@@ -136,7 +136,7 @@ const ATTACKS: readonly [name: string, statement: string, code?: ErrorCode][] = 
     'proposal_refused',
   ],
   ['pg_notify', `update goods set name = pg_notify('channel', 'x')::text`, 'proposal_refused'],
-  ['nextval', `update goods set price = nextval('iu_core.event_outbox_id_seq')`, undefined],
+  ['nextval', `update goods set price = nextval('iu_core.event_outbox_id_seq')`],
   [
     'SQL in a text',
     `update goods set name = query_to_xml('delete from goods', true, true, '')::text`,

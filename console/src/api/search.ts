@@ -1,6 +1,13 @@
 import { query } from './query.ts'
 import type { Request } from './request.ts'
-import type { DeadProjection, MissedQuestions, SearchAnswer, SearchWaiting, Synonyms } from './types.ts'
+import type {
+  DeadProjection,
+  MissedQuestions,
+  SearchAnswer,
+  SearchTable,
+  SearchWaiting,
+  Synonyms,
+} from './types.ts'
 
 export interface SearchQuestion {
   readonly q: string
@@ -12,6 +19,7 @@ export interface SearchQuestion {
   readonly language?: string | undefined
   readonly container?: string | undefined
   readonly source?: string | undefined
+  readonly table?: string | undefined
   readonly sort?: string
   readonly facets?: boolean
   readonly typing?: boolean
@@ -37,6 +45,10 @@ export interface SearchApi {
   missed(workspace_id: string | undefined): Promise<MissedQuestions>
   setMissedLog(workspace_id: string | undefined, on: boolean): Promise<{ changed: boolean }>
   replay(workspace: string | undefined, outbox: readonly string[]): Promise<{ count: number }>
+  /** Your own tables in search. */
+  tables(): Promise<{ tables: SearchTable[] }>
+  reviewTable(table: string): Promise<SearchTable>
+  activateTable(table: string): Promise<SearchTable>
 }
 
 export function createSearchApi(request: Request): SearchApi {
@@ -63,5 +75,10 @@ export function createSearchApi(request: Request): SearchApi {
         method: 'POST',
         body: { outbox, ...(workspace_id && { workspace_id }) },
       }),
+    tables: () => request('/search/tables'),
+    reviewTable: (table) =>
+      request(`/search/tables/${encodeURIComponent(table)}/review`, { method: 'POST', body: {} }),
+    activateTable: (table) =>
+      request(`/search/tables/${encodeURIComponent(table)}/activate`, { method: 'POST' }),
   }
 }

@@ -3675,51 +3675,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find units and documents by words and by meaning; each hit says how fresh it is */
+        /** Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is */
         get: operations["search"];
         put?: never;
         /** The same for long questions and for every filter */
         post: operations["searchWith"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/search/synonyms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Synonyms that questions in a workspace are also asked with, by word */
-        get: operations["listSynonyms"];
-        put?: never;
-        /** Ask questions that have a word with its synonyms, too; for those who administer */
-        post: operations["addSynonyms"];
-        /** Delete a synonym of a word, or all of them; for those who administer */
-        delete: operations["deleteSynonyms"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/search/missed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Questions that found nothing, those asked most often first; for those who administer
-         * @description Empty unless the workspace logs them: PUT /search/missed.
-         */
-        get: operations["listMissedQuestions"];
-        /** Log questions that find nothing, or stop it and delete the log; for those who administer */
-        put: operations["setMissedLog"];
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3917,6 +3877,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/search/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your own tables in search, and how far their rows are read
+         * @description Added by an administrator of the database: `stagedoor search add-table`.
+         */
+        get: operations["listSearchTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One table in search */
+        get: operations["getSearchTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you have looked at what is read of a table and agree
+         * @description Anybody with the right to review, except the one who added it. It reviews the four routes of the table.
+         */
+        post: operations["reviewSearchTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a reviewed table be searched: its rows are read, and every change from now on */
+        post: operations["activateSearchTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3927,24 +3961,6 @@ export interface components {
         AcceptInvitationResponse: {
             workspace_id: string;
             role: string;
-        };
-        AddSynonymsRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-            /** @description one to four words */
-            word: string;
-            synonyms: string[];
-            /**
-             * @description and the other way round
-             * @default false
-             */
-            both: boolean;
-        };
-        AddSynonymsResponse: {
-            count: number;
         };
         AddUnitEdgeRequest: {
             /** @example explains */
@@ -4342,6 +4358,7 @@ export interface components {
         ChunkCounts: {
             units: number;
             documents: number;
+            rows: number;
             /** @description those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile */
             to_analyse: number;
         };
@@ -4656,16 +4673,6 @@ export interface components {
             difference?: string;
             /** @example 598000000.25 */
             lost_share?: string;
-        };
-        /** @description no text has some words: shows results for `text` instead of what was typed; `exact` asks for `instead` */
-        CorrectedQuestion: {
-            text: string;
-            instead: string;
-            words: components["schemas"]["Correction"][];
-        };
-        Correction: {
-            word: string;
-            replaced_by: string;
         };
         /** @description file must be there and comes last. */
         CorrectionForm: {
@@ -5065,9 +5072,6 @@ export interface components {
         DeleteMemberResponse: {
             /** @description machine tokens that they created in this workspace and that go on working */
             tokens: number;
-        };
-        DeleteSynonymsResponse: {
-            count: number;
         };
         Dependents: {
             table: string;
@@ -5549,12 +5553,6 @@ export interface components {
             /** @description only the newest 200,000 events were read */
             partial: boolean;
         };
-        FacetValue: {
-            /** @enum {unknown} */
-            filter: "source" | "kind" | "status" | "language" | "topic";
-            value: string;
-            count: number;
-        };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
         };
@@ -5743,26 +5741,27 @@ export interface components {
             /** @description jobs that somebody cancelled: stop them and fail them */
             cancelled: string[];
         };
-        /** @description where it was asked for: the container of the unit, the units before and behind it there, and the text before and behind the passage */
-        HitContext: {
-            parent?: components["schemas"]["NearbyUnit"];
-            unit_before?: components["schemas"]["NearbyUnit"];
-            unit_after?: components["schemas"]["NearbyUnit"];
-            text_before?: string;
-            text_after?: string;
+        /** @description of a row: the promotion that wrote it last */
+        HitLineage: {
+            upload_id: string;
+            file_name: string | null;
+            line: number;
+            action: string;
+            promoted_at: string;
+            promoted_by: string | null;
+            approved_by: string | null;
         };
         /** @description its place by words and by meaning */
         HitRanks: {
             lexical?: number;
             dense?: number;
         };
-        /** @description where it was asked for: the states between which the matrix decided, the chunk, and the words that matched */
+        /** @description where it was asked for: the states between which the matrix decided, and the chunk */
         HitReasons: {
             unit: string;
             document: string;
             shares: components["schemas"]["HitShares"];
             chunk_id?: string;
-            words: components["schemas"]["MatchedWord"][];
         };
         /** @description what each leg adds to the score */
         HitShares: {
@@ -6398,10 +6397,6 @@ export interface components {
             /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
             managed: boolean;
         };
-        ListMissedQuestionsResponse: {
-            log: components["schemas"]["MissedLog"];
-            questions: components["schemas"]["MissedQuestion"][];
-        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
@@ -6459,6 +6454,9 @@ export interface components {
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
         };
+        ListSearchTablesResponse: {
+            tables: components["schemas"]["SearchTable"][];
+        };
         ListSessionsResponse: {
             sessions: components["schemas"]["OwnSession"][];
         };
@@ -6486,9 +6484,6 @@ export interface components {
             };
             /** @description of the page after this one */
             next: string | null;
-        };
-        ListSynonymsResponse: {
-            synonyms: components["schemas"]["Synonyms"][];
         };
         ListTokensResponse: {
             tokens: components["schemas"]["MachineToken"][];
@@ -6771,8 +6766,6 @@ export interface components {
             address?: string;
             title?: string;
             language?: string;
-            /** @description a new record also where nothing has changed since the last cut */
-            again?: boolean;
         };
         MarkInboxReadRequest: {
             matters: components["schemas"]["MarkInboxReadRequestMatters"][];
@@ -6835,13 +6828,6 @@ export interface components {
             how: "name" | "chosen" | "remembered" | "detected" | "open";
             by: string | null;
         };
-        MatchedWord: {
-            word: string;
-            /** @description where it stands */
-            fields: ("text" | "title" | "address")[];
-            /** @description its part of the score by words; those of a hit add up to 1 */
-            share: number;
-        };
         Me: {
             /** @description who the database says you are */
             actor: string;
@@ -6893,21 +6879,6 @@ export interface components {
             apr_ref?: string;
             reason?: string;
         };
-        /** @description whether questions without hits are logged */
-        MissedLog: {
-            on: boolean;
-            /** @description how long a question stays after it was asked last */
-            days: number;
-            questions: number;
-        };
-        MissedQuestion: {
-            question: string;
-            times: number;
-            /** Format: date-time */
-            first_at: string;
-            /** Format: date-time */
-            last_at: string;
-        };
         MissingField: {
             field: string;
             title: string;
@@ -6919,11 +6890,6 @@ export interface components {
             container_id: string | null;
             /** @description default: the last */
             position?: number;
-        };
-        NearbyUnit: {
-            unit_id: string;
-            canonical_address: string;
-            title: string;
         };
         NewJob: {
             /** @example send_report */
@@ -8318,6 +8284,10 @@ export interface components {
             /** @description at least one approval of each */
             groups?: string[];
         };
+        ReviewSearchTableRequest: {
+            /** @description how many lines of each route you looked at */
+            evidence?: number;
+        };
         ReviewStanding: {
             /** @description number of the change */
             change: number;
@@ -8513,15 +8483,6 @@ export interface components {
         };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
-            /** @description there are more hits: ask the same question again with it as `after` */
-            next?: string;
-            /** @description where it was asked for: how many hits have each value of a filter */
-            facets?: components["schemas"]["FacetValue"][];
-            corrected?: components["schemas"]["CorrectedQuestion"];
-            /** @description that the question was also asked with */
-            synonyms?: components["schemas"]["UsedSynonym"][];
-            /** @description while typing: the question with its last word completed */
-            suggestions?: string[];
             /** @description what could not be asked, and what to do */
             warnings: string[];
             took_ms: number;
@@ -8555,6 +8516,7 @@ export interface components {
             outbox_id: string;
             unit_id: string | null;
             document_id: string | null;
+            row_id: string | null;
             name: string;
             tries: number;
             error: string | null;
@@ -8577,10 +8539,15 @@ export interface components {
             /** @description address or id of a unit: it, and what is in it */
             container?: string;
             /**
-             * @description only units, or only the old knowledge base
+             * @description only units, only the old knowledge base, or only rows of tables
              * @enum {unknown}
              */
-            source?: "unit" | "document";
+            source?: "unit" | "document" | "row";
+            table?: string | string[];
+            /** @description rows of tables with these values in the columns that were projected for filters */
+            columns?: {
+                [key: string]: string | string[];
+            };
         };
         SearchGates: {
             /** @description what is staged is kept out; closed, nothing is embedded */
@@ -8591,13 +8558,24 @@ export interface components {
         };
         SearchHit: {
             /** @enum {unknown} */
-            source: "unit" | "document";
+            source: "unit" | "document" | "row";
             unit_id?: string;
             /** @description of a unit: the document of the old knowledge base that it was cut from */
             document_id?: string;
             canonical_address?: string;
             /** @description of a document: where it comes from */
             source_ref?: string;
+            /** @description of a row: its table, as SQL names it */
+            table?: string;
+            /** @description of a row: the columns of its key, and their values as text */
+            key?: {
+                [key: string]: string;
+            };
+            /** @description of a row: its values by which a question can be narrowed */
+            columns?: {
+                [key: string]: string;
+            };
+            lineage?: components["schemas"]["HitLineage"];
             title: string;
             snippet: string;
             /** @description from and to, in characters (code points) of the snippet: where words of the question stand; `to` is not part of it */
@@ -8613,8 +8591,6 @@ export interface components {
             current_version_no?: number;
             warnings: string[];
             explain?: components["schemas"]["HitReasons"];
-            similar?: components["schemas"]["SimilarHits"];
-            context?: components["schemas"]["HitContext"];
         };
         SearchOutbox: {
             pending: number;
@@ -8627,6 +8603,7 @@ export interface components {
         SearchStatus: {
             collections: components["schemas"]["CollectionStatus"][];
             chunks: components["schemas"]["ChunkCounts"];
+            tables: components["schemas"]["SearchedTableCounts"];
             outbox: components["schemas"]["SearchOutbox"];
             outage: components["schemas"]["SearchTrouble"] | null;
             /** @description what failed and will be retried */
@@ -8635,6 +8612,44 @@ export interface components {
             gates: components["schemas"]["SearchGates"];
             /** @description of embedders that are paid for, a day, of the last month */
             cost: components["schemas"]["SearchCost"][];
+        };
+        SearchTable: {
+            /** @description its name here: the middle of the codes of its routes */
+            code: string;
+            /** @description the table, as SQL names it */
+            source: string;
+            workspace_id: string | null;
+            workspace_column: string | null;
+            language: string;
+            key_columns: string[];
+            text_columns: string[];
+            title_column: string | null;
+            filter_columns: string[];
+            /** @enum {unknown} */
+            state: "registered" | "dry_run" | "reviewed" | "active" | "stopped";
+            stopped_reason: string | null;
+            /**
+             * @description of the last reading of all its rows; sweeping: those that are gone are removed
+             * @enum {unknown}
+             */
+            scan_state: "none" | "waiting" | "scanning" | "sweeping" | "done";
+            /** @description rows that were read */
+            scanned: string;
+            /** @description rows that there were; of a large table an estimate */
+            scan_total: string | null;
+            /** @description rows without a workspace, which nobody finds */
+            scan_skipped: string;
+            /** Format: date-time */
+            scan_ended_at: string | null;
+            /** @description review and activate them together, or each by itself */
+            routes: string[];
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            reviewed_by: string | null;
+            activated_by: string | null;
+            /** Format: date-time */
+            activated_at: string | null;
         };
         SearchTrouble: {
             rows: number;
@@ -8663,7 +8678,7 @@ export interface components {
             delete_s: number;
         };
         SearchWithRequest: {
-            /** @description a question, words, "a phrase", begin*, -without */
+            /** @description a question, words, "a phrase", begin* */
             text: string;
             /**
              * Format: uuid
@@ -8677,40 +8692,16 @@ export interface components {
              * @default false
              */
             explain: boolean;
-            /**
-             * @description the last word counts as a beginning; words alone are searched, and completions suggested
-             * @default false
-             */
-            typing: boolean;
-            /**
-             * @description correct no word and add no synonym
-             * @default false
-             */
-            exact: boolean;
-            /**
-             * @description of the 1,000 best hits
-             * @default relevance
-             * @enum {unknown}
-             */
-            sort: "relevance" | "newest" | "title" | "address";
-            /**
-             * @description count the hits by each value of the filters
-             * @default false
-             */
-            facets: boolean;
-            /**
-             * @description show hits that say nearly the same once
-             * @default true
-             */
-            collapse: boolean;
-            /**
-             * @description with each hit what stands around it
-             * @default false
-             */
-            context: boolean;
-            /** @description `next` of the page before */
-            after?: string;
             filters?: components["schemas"]["SearchFilters"];
+        };
+        /** @description your own tables in search */
+        SearchedTableCounts: {
+            active: number;
+            /** @description whose rows are being read */
+            scanning: number;
+            stopped: components["schemas"]["StoppedTable"][];
+            /** @description changed rows that no worker has seen yet */
+            changes: number;
         };
         Session: {
             session_id: string;
@@ -8771,18 +8762,6 @@ export interface components {
             /** @enum {unknown} */
             role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
             name?: string;
-        };
-        SetMissedLogRequest: {
-            /**
-             * Format: uuid
-             * @description may be left out by whoever has exactly one
-             */
-            workspace_id?: string;
-            on: boolean;
-            days?: number;
-        };
-        SetMissedLogResponse: {
-            changed: boolean;
         };
         SetReviewPolicyRequest: {
             /**
@@ -8893,20 +8872,6 @@ export interface components {
         SignInWaysOidc: {
             name: string;
         } | null;
-        SimilarHit: {
-            /** @enum {unknown} */
-            source: "unit" | "document";
-            id: string;
-            title: string;
-            /** @description of a unit; of a document, where it comes from */
-            address?: string;
-        };
-        /** @description hits that say nearly the same and are not listed themselves */
-        SimilarHits: {
-            count: number;
-            /** @description at most 20 of them */
-            hits: components["schemas"]["SimilarHit"][];
-        };
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -9275,6 +9240,10 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
+        StoppedTable: {
+            table: string;
+            reason: string;
+        };
         Storage: {
             database_bytes: number;
             tables: components["schemas"]["TableSize"][];
@@ -9316,13 +9285,6 @@ export interface components {
             dimension?: number;
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
-        };
-        Synonyms: {
-            word: string;
-            synonyms: string[];
-            created_by: string;
-            /** Format: date-time */
-            created_at: string;
         };
         TableSize: {
             schema_name: string;
@@ -10331,10 +10293,6 @@ export interface components {
             field: string;
             title: string;
             value: string;
-        };
-        UsedSynonym: {
-            word: string;
-            synonyms: string[];
         };
         WebhookTarget: {
             target_code: string;
@@ -17712,7 +17670,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description a question, words, "a phrase", begin*, -without
+                 * @description a question, words, "a phrase", begin*
                  * @example paid leave
                  */
                 q: string;
@@ -17721,20 +17679,6 @@ export interface operations {
                 limit: number;
                 /** @description say beside each hit why it is there */
                 explain: boolean;
-                /** @description the last word counts as a beginning; words alone are searched, and completions suggested */
-                typing: boolean;
-                /** @description correct no word and add no synonym */
-                exact: boolean;
-                /** @description of the 1,000 best hits */
-                sort: "relevance" | "newest" | "title" | "address";
-                /** @description count the hits by each value of the filters */
-                facets: boolean;
-                /** @description show hits that say nearly the same once */
-                collapse: boolean;
-                /** @description with each hit what stands around it */
-                context: boolean;
-                /** @description `next` of the page before */
-                after?: string;
                 topic?: string;
                 kind?: string;
                 /** @description of units; default: draft and enacted */
@@ -17742,8 +17686,11 @@ export interface operations {
                 language?: string;
                 /** @description address or id of a unit: it, and what is in it */
                 container?: string;
-                /** @description only units, or only the old knowledge base */
-                source?: "unit" | "document";
+                /** @description only units, only the old knowledge base, or only rows of tables */
+                source?: "unit" | "document" | "row";
+                table?: string;
+                /** @description column=value: only rows of tables with it; again for one or another */
+                column?: string | string[];
             };
             header?: never;
             path?: never;
@@ -17802,169 +17749,6 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
-        };
-    };
-    listSynonyms: {
-        parameters: {
-            query: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-                limit: number;
-                /** @description one to four words */
-                after?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListSynonymsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    addSynonyms: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "word": "pto",
-                 *       "synonyms": [
-                 *         "annual leave"
-                 *       ],
-                 *       "both": true
-                 *     }
-                 */
-                "application/json": components["schemas"]["AddSynonymsRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AddSynonymsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-            422: components["responses"]["Problem"];
-        };
-    };
-    deleteSynonyms: {
-        parameters: {
-            query: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-                /** @description one to four words */
-                word: string;
-                /** @description one to four words */
-                synonym?: string;
-                /** @description and the other way round */
-                both: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteSynonymsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    listMissedQuestions: {
-        parameters: {
-            query: {
-                /** @description may be left out by whoever has exactly one */
-                workspace_id?: string;
-                limit: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListMissedQuestionsResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
-        };
-    };
-    setMissedLog: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "on": true,
-                 *       "days": 30
-                 *     }
-                 */
-                "application/json": components["schemas"]["SetMissedLogRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SetMissedLogResponse"];
-                };
-            };
-            400: components["responses"]["Problem"];
-            401: components["responses"]["Problem"];
-            403: components["responses"]["Problem"];
-            404: components["responses"]["Problem"];
         };
     };
     countWaitingForSearch: {
@@ -18294,6 +18078,118 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listSearchTables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSearchTablesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    reviewSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewSearchTableRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
+    activateSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
 }

@@ -66,5 +66,6 @@ export type SearchAnswer = Answer<'search'>
 export type Synonyms = Answer<'listSynonyms'>['synonyms'][number]
 export type MissedQuestions = Answer<'listMissedQuestions'>
 export type SearchHit = SearchAnswer['hits'][number]
+export type SearchTable = Answer<'getSearchTable'>
 /** application/problem+json */
 export type Problem = components['schemas']['Problem']

@@ -16,9 +16,10 @@ import { useWorkspace, WorkspaceChoice } from '../session/use-workspace.tsx'
 import { statusWord } from '../units/unit-text.ts'
 import { highlighted } from './highlight.ts'
 import { FRESHNESS, Freshness, IndexCard } from './index-status.tsx'
+import { TablesCard } from './tables-card.tsx'
 import './search.css'
 
-const FILTERS = ['kind', 'status', 'topic', 'language', 'source'] as const
+const FILTERS = ['kind', 'status', 'topic', 'language', 'source', 'table'] as const
 /** Further hits are one button away. */
 const HITS_A_PAGE = 20
 /** Long enough that a word is one question, short enough that nobody waits. */
@@ -119,6 +120,7 @@ export function SearchPage() {
         </div>
         <aside className="stack" aria-label="State of the index">
           <IndexCard />
+          <TablesCard />
         </aside>
       </div>
     </>
@@ -156,6 +158,7 @@ function Rewriting({ answer, exact }: { answer: SearchAnswer; exact(): void }) {
 
 const FACET_NAMES: Record<string, string> = {
   source: 'In',
+  table: 'Table',
   kind: 'Kind',
   status: 'Lifecycle',
   language: 'Language',
@@ -275,7 +278,7 @@ function Question({ asked, suggestions, ask, down }: QuestionProps) {
   return (
     <search className="search-question">
       <label>
-        <span className="unseen">Search in units and documents</span>
+        <span className="unseen">Search in units, documents and tables</span>
         <input
           ref={field}
           type="search"
@@ -342,6 +345,7 @@ function SearchFilters() {
       options: [
         ['unit', 'units'],
         ['document', 'old knowledge base'],
+        ['row', 'your tables'],
       ],
     },
     { name: 'sort', label: 'Order', options: SORTS },
@@ -355,7 +359,7 @@ function SearchFilters() {
 }
 
 function focusHit(list: HTMLOListElement | null, index: number): boolean {
-  const links = list?.querySelectorAll<HTMLAnchorElement>('a.hit-link')
+  const links = list?.querySelectorAll<HTMLElement>('.hit-link')
   const link = links?.[index]
   link?.focus()
   link?.scrollIntoView({ block: 'nearest' })
@@ -370,7 +374,7 @@ interface HitsProps {
 function Hits({ list, hits }: HitsProps) {
   function move(event: KeyboardEvent<HTMLOListElement>) {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
-    const links = [...(list.current?.querySelectorAll('a.hit-link') ?? [])]
+    const links = [...(list.current?.querySelectorAll('.hit-link') ?? [])]
     const here = links.indexOf(document.activeElement as Element)
     if (here < 0) return
     event.preventDefault()
@@ -381,27 +385,44 @@ function Hits({ list, hits }: HitsProps) {
   return (
     <ol ref={list} className="hits" aria-label="Hits" onKeyDown={move}>
       {hits.map((hit) => (
-        <Hit key={hit.unit_id ?? hit.document_id} hit={hit} />
+        <Hit key={hit.unit_id ?? hit.document_id ?? `${hit.table} ${JSON.stringify(hit.key)}`} hit={hit} />
       ))}
     </ol>
   )
 }
 
+/** A row of a table has no page here; what it came from has. */
+function hrefOf({ unit_id, document_id, lineage }: SearchHit): string | undefined {
+  if (unit_id !== undefined) return `/units/${unit_id}`
+  if (document_id !== undefined) return `/documents/${document_id}`
+  return lineage && `/uploads/${lineage.upload_id}`
+}
+
 function Hit({ hit }: { hit: SearchHit }) {
   const { tone, word } = FRESHNESS[hit.freshness]
-  const href = hit.unit_id === undefined ? `/documents/${hit.document_id}` : `/units/${hit.unit_id}`
+  const href = hrefOf(hit)
   return (
     <li className="card hit">
       <div className="hit-head">
-        <a className="hit-link" href={href}>
-          {hit.title}
-        </a>
+        {href === undefined ? (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrows move through all hits
+          <b className="hit-link" tabIndex={0}>
+            {hit.title}
+          </b>
+        ) : (
+          <a className="hit-link" href={href}>
+            {hit.title}
+          </a>
+        )}
         {hit.lifecycle_status && <span className="tiny">{statusWord(hit.lifecycle_status)}</span>}
         {hit.source === 'document' && <span className="tiny">old knowledge base</span>}
         <Chip tone={tone}>{word}</Chip>
       </div>
       <p className="tiny hit-place">
-        {hit.canonical_address ?? hit.source_ref}
+        {hit.canonical_address ?? hit.source_ref ?? hit.table}
+        {hit.key && Object.entries(hit.key).map(([column, value]) => ` · ${column} ${value}`)}
+        {hit.columns && Object.entries(hit.columns).map(([column, value]) => ` · ${column}: ${value}`)}
+        {hit.lineage && ` · ${hit.lineage.file_name ?? 'upload'}, line ${hit.lineage.line}`}
         {hit.unit_kind && ` · ${hit.unit_kind}`}
         {hit.version_no !== undefined && ` · version ${hit.version_no}`}
         {hit.current_version_no !== undefined &&

@@ -80,7 +80,7 @@ export function createPostgresStore({ pool, stateOf }: PostgresStoreOptions): Ve
       async scroll(collection, after) {
         const { rows } = await db.query<{ id: string; payload: unknown }>(
           `select p.chunk_id as id,
-                    jsonb_strip_nulls(jsonb_build_object('unit_id', p.unit_id, 'document_id', p.document_id)) as payload
+                    jsonb_strip_nulls(jsonb_build_object('unit_id', p.unit_id, 'document_id', p.document_id, 'row_id', p.row_id)) as payload
                from iu_core.search_point p
               where p.collection = $1 and p.vector is not null and ($2::uuid is null or p.chunk_id > $2)
               order by p.chunk_id limit $3`,

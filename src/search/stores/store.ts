@@ -9,6 +9,8 @@ export type StoreKind = 'postgres' | 'pgvector' | 'qdrant'
 export interface PointPayload {
   readonly unit_id?: string
   readonly document_id?: string
+  /** Of a row of a table; which, only PostgreSQL knows. */
+  readonly row_id?: string
   readonly unit_version_id?: string
   readonly canonical_address?: string
   readonly content_hash_at_embedding: string

@@ -192,9 +192,10 @@ export class Mirror {
       `select s.now::text as seen, p.chunk_id, p.workspace_id, p.vector
          from (select pg_current_snapshot() as now) as s
          left join lateral (
-           select p.chunk_id, p.vector, u.workspace_id
+           select p.chunk_id, p.vector, coalesce(u.workspace_id, r.workspace_id) as workspace_id
              from iu_core.search_point p
              left join iu_core.information_unit u using (unit_id)
+             left join iu_core.search_row r using (row_id)
             where p.collection = $1
               and (p.tx >= pg_snapshot_xmax($2::pg_snapshot) or p.tx = any (array(select pg_snapshot_xip($2::pg_snapshot))))
             limit $3) as p on true`,
@@ -266,10 +267,11 @@ export class Mirror {
 const PAGE_SQL = `
   select count(*)::integer as points, max(x.id) as last, string_agg(x.id, '') as ids,
          string_agg(x.workspace_id::text, '') as workspaces, string_agg(x.vector, ''::bytea) as vectors
-    from (select p.chunk_id::text collate "C" as id, u.workspace_id, p.vector
+    from (select p.chunk_id::text collate "C" as id, coalesce(u.workspace_id, r.workspace_id) as workspace_id, p.vector
             from iu_core.search_point p
-            join iu_core.information_unit u using (unit_id)
-           where p.collection = $1 and p.vector is not null and ($2::uuid is null or p.chunk_id > $2)
+            left join iu_core.information_unit u using (unit_id)
+            left join iu_core.search_row r using (row_id)
+           where p.collection = $1 and p.vector is not null and coalesce(u.workspace_id, r.workspace_id) is not null and ($2::uuid is null or p.chunk_id > $2)
            order by p.chunk_id limit $3) as x`
 
 type WrittenRow = ChangedRow & {
