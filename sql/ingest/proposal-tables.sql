@@ -281,11 +281,8 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_workspace_id is not null then
-    perform iu_core.require_member(p_workspace_id, 'read');
-  elsif not iu_core.fn_caller_is_service() then
-    raise exception using errcode = 'SD001', message = 'Say of which workspace';
-  end if;
+  -- NULL, all workspaces: the back end only.
+  perform iu_core.require_member(p_workspace_id, 'read');
   return query
     select t.workspace_id, t.target, t.dataset, t.operations, t.columns, coalesce(iu_core.fn_ingest_unique_key(x.oid), '{}'),
            array(select g.name || ' (' || g.timing || ')' from iu_core.fn_proposal_triggers(x.oid, t.operations) g order by 1), t.triggers_allowed,

@@ -7,6 +7,8 @@ import { untilStopped, untilStoppedOrLost } from './process.ts'
 
 /** A call that reads a file needs two, the others one for a moment. */
 const SESSIONS = 4
+/** The statements of one caller are worked out one after the other. */
+const PROPOSAL_SESSIONS = 1
 
 export const mcpCommand = () =>
   command(
@@ -64,6 +66,11 @@ Other clients: docs/guides/agents.md.`,
             purpose: 'mcp',
           })
           closers.push(() => workers.end())
+          const proposals =
+            database.proposalUrl === undefined
+              ? undefined
+              : createPool(database.proposalUrl, { purpose: 'proposals', max: PROPOSAL_SESSIONS })
+          closers.push(() => proposals?.end())
           const search = createSearch({
             config,
             database,
@@ -77,7 +84,7 @@ Other clients: docs/guides/agents.md.`,
             tokens: createTokenVerifier(config, database.jwtSecret, config.jwtSecretOther),
             token,
             deps: {
-              ingest: { pool: workers, home: config.home, files: stores.uploads },
+              ingest: { pool: workers, home: config.home, files: stores.uploads, proposalPool: proposals },
               search,
               slots: createSlots(),
               onInternalError: (error) => log.error({ err: error }, 'unexpected error of a tool'),

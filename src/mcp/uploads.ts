@@ -392,7 +392,7 @@ function requirePlace(after: string | undefined): void {
 }
 
 /** The state of a proposal with its problems by line, as it is after it was proposed or corrected. */
-async function describeProposal(client: Client, call: ToolCall, id: string) {
+export async function describeProposal(client: Client, call: ToolCall, id: string) {
   const exact = withExactNumbers(client)
   const upload = await requireUpload(exact, id)
   const kinds = await listProblemKinds(client, upload)
@@ -486,6 +486,7 @@ export async function readPlan(
     totals: upload.plan_totals,
     refusal: upload.plan_refusal,
     outdated: upload.outdated,
+    ...(isFirst && upload.proposal !== null && { statement: upload.proposal.statement }),
     ...(isFirst && { control: upload.control, snapshot: upload.plan_snapshot, risk: await readRisk(db, id) }),
     ...page,
     rows: page.rows.map(({ place: _, ...row }) => row),

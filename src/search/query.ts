@@ -286,7 +286,7 @@ async function askLegs(
       : undefined
   const scores = legScores(wordScores, meaning, lists.dense)
   const shareOfMeaning =
-    lists.dense.length > 0 && weight > 0 ? weight : lists.legacy.length > 0 ? LEGACY_WEIGHT : 0
+    lists.legacy.length > 0 ? weight || LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
   const alike = active?.embedder === 'openai' ? meaning : undefined

@@ -223,6 +223,8 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_my_token_names(text[])',
     'iu_core.fn_my_workspaces()',
     // What its own changes need, and who has approved.
+    'iu_core.fn_proposal_admit(uuid,text)',
+    'iu_core.fn_proposal_tables(uuid)',
     'iu_core.fn_review_requirement(uuid)',
     'iu_core.fn_search_allowed_ids(uuid,jsonb,integer)',
     'iu_core.fn_search_analyse(text,text,boolean)',

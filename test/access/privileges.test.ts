@@ -158,6 +158,7 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'generation',
     'collection',
     'chunk',
+    'language',
     'lexeme',
     'pending',
     'posting',

@@ -146,12 +146,14 @@ it('is tested on every table that has a workspace', async () => {
       ...['upload', 'mapping', 'read_option', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
       // In test/changes/comments; nobody reads the counter.
       ...['change', 'change_counter'].map((name) => `iu_core.${name}`),
+      // In test/ingest/proposals-attacks.
+      'iu_core.ingest_proposal_table',
       // In test/ingest/own-tables.
       'iu_core.ingest_dataset',
       'staging_rows',
       'staging_id_resolution',
       // The projection of search: nobody reads it but through functions (privileges.test.ts).
-      ...['chunk', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
+      ...['chunk', 'language', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
       // In test/search/tables/rights and test/http/search/tables.
       ...['row', 'row_change', 'table'].map((name) => `iu_core.search_${name}`),
       // In test/events/routes/wall.

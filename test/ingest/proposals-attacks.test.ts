@@ -275,6 +275,13 @@ describe('refused, with nothing changed', () => {
       }),
     ).rejects.toMatchObject({ code: 'not_member' })
     expect(await state()).toEqual(before)
+    const tablesOf = (sub: string) =>
+      db.as(
+        { ...proposals.reviewer, claims: { sub } },
+        async (client) => (await client.query('select target from iu_core.ingest_proposal_table')).rows,
+      )
+    expect(await tablesOf('nobody')).toEqual([])
+    expect((await tablesOf(proposals.reviewer.claims.sub)).length).toBeGreaterThan(0)
   })
 })
 

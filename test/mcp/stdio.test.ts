@@ -14,6 +14,7 @@ import { SECRET } from '../support/api.ts'
 import { runCli } from '../support/cli.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
+import { openToStatements } from '../support/proposals.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { answerOf, clientOf, type McpClient, rowsOf } from './mcp-api.ts'
 
@@ -78,6 +79,34 @@ it('serves clients of both generations on a database of one’s own', async () =
   expect(plan.data.rows.length).toBeGreaterThan(3)
   const [upload] = await db.owner<{ uploaded_by: string }>('select uploaded_by from iu_core.ingest_upload')
   expect(upload!.uploaded_by).toBe(ads.agent.userId)
+})
+
+it('works out statements under the login of PROPOSAL_DATABASE_URL, and says so without it', async () => {
+  await db.pool('postgres').query(`create table public.wares (id integer primary key, price numeric);
+    insert into public.wares values (1, 10), (2, 20);
+    grant select, insert, update, delete on public.wares to workflow_admin`)
+  await openToStatements(db, ads.workspace, 'public.wares')
+  const env = { ...ownDatabase(), STAGEDOOR_TOKEN: await tokenOf() }
+  const request = { statement: 'update wares set price = price * 2 where id = 2', key: 'double' }
+  const without = await connect(env)
+  const refused = await without.call('propose_change', request)
+  expect(refused.structured.error.code).toBe('proposal_login_missing')
+  expect(refused.data.message).toContain('PROPOSAL_DATABASE_URL is not set')
+
+  const agent = await connect({ ...env, PROPOSAL_DATABASE_URL: db.url('stagedoor_proposer') })
+  const { data } = await agent.call('propose_change', request)
+  expect(data).toMatchObject({ created: true, status: 'planned', totals: { wares: { update: 1 } } })
+  const plan = await agent.call('get_plan', { upload: data.upload })
+  expect(plan.data.rows).toMatchObject([{ before: { price: 20 }, after: { price: 40 } }])
+  const submitted = await agent.call('submit', {
+    change: data.upload,
+    digest: plan.data.digest,
+    title: 'Double',
+    explanation: 'The second ware costs twice as much.',
+  })
+  expect(submitted.data).toMatchObject({ status: 'open' })
+  const { rows } = await db.pool('postgres').query('select price::int from public.wares order by id')
+  expect(rows).toEqual([{ price: 10 }, { price: 20 }])
 })
 
 it('reads files of the folder that it was given, and no others', async () => {

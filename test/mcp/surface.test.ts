@@ -18,6 +18,7 @@ const TOOLS = [
   'profile_file',
   'propose_rows',
   'repair_rows',
+  'propose_change',
   'get_plan',
   'submit',
   'get_status',

@@ -67,6 +67,8 @@ interface ApiSettings {
   readerLog?: Logger
   /** True: claims that wait are woken, as in `stagedoor start`; else they poll. */
   wakeups?: boolean
+  /** False: there is no login for statements, as on a database of one's own without PROPOSAL_DATABASE_URL. */
+  proposals?: boolean
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -122,7 +124,11 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
-      ingest: { pool: workers, home, proposalPool: db.pool('stagedoor_proposer') },
+      ingest: {
+        pool: workers,
+        home,
+        proposalPool: settings.proposals === false ? undefined : db.pool('stagedoor_proposer'),
+      },
       search,
       mcp: mcpRoutes,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),

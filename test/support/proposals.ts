@@ -35,6 +35,15 @@ export interface TestProposals {
   image(table: string): Promise<string[]>
 }
 
+/** Opens a table to which workflow_admin has its rights already, and grants what comes back. */
+export async function openToStatements(db: TestDatabase, workspaceId: string, table: string): Promise<void> {
+  const grants = await inTransaction(db.pool(MIGRATOR), async (client) => {
+    await openProposalTable(client, table, { workspaceId })
+    return proposalGrants(client, table)
+  })
+  await db.pool('postgres').query(grants.join('\n'))
+}
+
 export function useProposals(db: TestDatabase, settings: { approval?: boolean } = {}): TestProposals {
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(db.pool(MIGRATOR), work)
   const test: TestProposals = {

@@ -12,7 +12,7 @@ import { project, type Text } from './projected.ts'
 import { type Asked, makeQuestions, makeTexts } from './texts.ts'
 
 const SIZES = [5_000, 20_000, 100_000, 200_000]
-const QUICK_SIZES = [500, 2_000]
+const QUICK_SIZES = [1_000]
 const QUESTIONS = 200
 const WARM_UP = 20
 const HITS = 10

@@ -1,8 +1,6 @@
 /** Pull requests for SQL over the API: who may propose, what the answer has, and the way to the table and back. */
 import { beforeAll, expect, it } from 'vitest'
-import { openProposalTable, proposalGrants } from '../../../src/ingest/proposals/proposals.ts'
-import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
-import { MIGRATOR } from '../../support/template.ts'
+import { openToStatements } from '../../support/proposals.ts'
 import { useUploads } from './uploads-api.ts'
 
 const uploads = useUploads({ approval: true })
@@ -15,11 +13,7 @@ beforeAll(async () => {
     .query(`create table public.wares (id integer primary key, brand text, price numeric);
     insert into public.wares values (1, 'X', 10), (2, 'X', 20), (3, 'Y', 9007199254740993);
     grant select, insert, update, delete on public.wares to workflow_admin`)
-  const grants = await inTransaction(db.pool(MIGRATOR), async (client) => {
-    await openProposalTable(client, 'public.wares', { workspaceId: uploads.ads.workspace })
-    return proposalGrants(client, 'public.wares')
-  })
-  await db.pool('postgres').query(grants.join('\n'))
+  await openToStatements(db, uploads.ads.workspace, 'public.wares')
 })
 
 it('is proposed by an agent, approved by a person, promoted, traced and undone', async () => {
