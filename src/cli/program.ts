@@ -72,7 +72,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Knowledge and search:': {
     find: async () => (await import('./find.ts')).findCommand(),
     search: async () => (await import('./search.ts')).searchCommand(),
-    mark: async () => (await import('./mark.ts')).markCommand(),
+    mark: async () => (await import('./mark-folder.ts')).markCommand(),
     cut: async () => (await import('./mark.ts')).cutCommand(),
     unit: async () => (await import('./unit.ts')).unitCommand(),
     topic: async () => (await import('./topic.ts')).topicCommand(),

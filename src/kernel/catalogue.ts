@@ -1245,6 +1245,22 @@ export const CATALOGUE = {
     message: 'The handler of {kind} called {what}, and a remote worker has no database',
     hint: "Declare it as { needs: ['database'], run } and run it with a worker that has DATABASE_URL, or do without transaction and complete.",
   },
+  synonym_limit: {
+    sqlstates: ['SD710'],
+    status: 422,
+    exit: 2,
+    retryable: false,
+    message: 'These synonyms are too many: {what}',
+    hint: '`stagedoor search synonym list` shows them, `stagedoor search synonym delete` makes room.',
+  },
+  synonym_not_found: {
+    sqlstates: ['SD711'],
+    status: 404,
+    exit: 8,
+    retryable: false,
+    message: '{word} has no such synonym',
+    hint: '`stagedoor search synonym list` shows them.',
+  },
   schedule_not_found: {
     sqlstates: ['SD706'],
     status: 404,

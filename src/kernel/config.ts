@@ -437,6 +437,26 @@ const SETTINGS = {
     fallback: 1536,
     parse: integer(1, 4096),
   }),
+  rerankUrl: setting<string | undefined>({
+    env: 'RERANK_URL',
+    about: 'an endpoint that orders the best hits again (Cohere, Jina, vLLM, TEI); unset: none',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['https:', 'http:']),
+  }),
+  rerankApiKey: setting<string | undefined>({
+    env: 'RERANK_API_KEY',
+    about: 'the key of that endpoint, if it asks for one',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+  rerankModel: setting<string | undefined>({
+    env: 'RERANK_MODEL',
+    about: 'its model; unset: the endpoint serves one, as Text Embeddings Inference does',
+    fallback: undefined,
+    parse: text,
+  }),
   qdrantUrl: setting<string | undefined>({
     env: 'QDRANT_URL',
     about: 'a Qdrant server for vectors and for the old knowledge base; unset: none',

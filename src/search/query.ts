@@ -8,8 +8,16 @@ import { UUID } from '../kernel/ids.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
-import { fold, type LegsFound, loadHits, queryWords, wordsOf } from './hits.ts'
+import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
+import {
+  nearestTo,
+  replaceWords,
+  rewriteQuestion,
+  suggestQuestions,
+  type UnknownWord,
+  writtenWords,
+} from './query-rewrite.ts'
 import {
   denseWeight,
   fitOf,
@@ -19,6 +27,8 @@ import {
   normaliseScores,
   type WordScore,
 } from './ranking.ts'
+import { MAX_RERANKED } from './rerank.ts'
+import { checkCursor, MAX_LISTED, SORTS } from './result-list.ts'
 import type { NoHits, SearchAnswer } from './shapes.ts'
 import { deniedTables, type RowFacts, visibleRows } from './table-hits.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
@@ -49,35 +59,80 @@ const QUOTES = /["“”„«»]/g
 const ONLY_PREFIXES = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
 export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
+  const began = performance.now()
   const question = parseQuestion(request)
-  const found = await answer(deps, question, false)
-  return found.hits.length > 0 ? found : { ...found, no_hits: await explainNoHits(deps, question) }
+  const [found, suggestions] = await Promise.all([
+    ask(deps, question, false),
+    question.typing ? deps.transaction((client) => suggestQuestions(client, question)) : undefined,
+  ])
+  const isEmpty = found.hits.length === 0 && question.after === undefined && !question.typing
+  const [no_hits] = isEmpty
+    ? await Promise.all([
+        explainNoHits(deps, question),
+        deps.transaction((client) => logMissedQuestion(client, question)),
+      ])
+    : []
+  return {
+    ...found,
+    ...(suggestions && { suggestions }),
+    ...(no_hits && { no_hits }),
+    took_ms: millisecondsSince(began),
+  }
+}
+
+function millisecondsSince(began: number): number {
+  return Math.round((performance.now() - began) * 10) / 10
+}
+
+type Found = Omit<SearchAnswer, 'no_hits' | 'suggestions' | 'took_ms'>
+
+/** Rewrites the question, asks it, and asks it without quotes if nothing has the phrase. */
+async function ask(deps: SearchDeps, question: Question, literal: boolean): Promise<Found> {
+  const [state, rewritten] = await Promise.all([
+    deps.vectorSearch.state(question.workspace_id),
+    deps.transaction((client) => rewriteQuestion(client, question)),
+  ])
+  const found = await answer(deps, rewritten.question, state, literal)
+  // On a further page there may be no hit left though the phrase has some.
+  const isNowhere = found.hits.length === 0 && (question.after === undefined || found.legs.lexical === 0)
+  if (isNowhere && isQuoted(question.text)) {
+    // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
+    const text = question.text.replace(QUOTES, ' ')
+    const again = await ask(deps, { ...question, text, asked: text }, true)
+    if (again.hits.length > 0)
+      return { ...again, warnings: [ANSWER_WARNINGS.phraseNowhere, ...again.warnings] }
+  }
+  const { corrections, synonyms } = rewritten
+  return {
+    ...found,
+    ...(corrections.length > 0 && {
+      corrected: {
+        text: replaceWords(question.typed, corrections),
+        instead: question.typed,
+        words: corrections,
+      },
+    }),
+    ...(synonyms.length > 0 && { synonyms }),
+  }
 }
 
 /** `literal`: keyword search alone, for a phrase or a prefix. */
-async function answer(deps: SearchDeps, question: Question, literal: boolean): Promise<SearchAnswer> {
-  const began = performance.now()
-  const state = await deps.vectorSearch.state(question.workspace_id)
-  const asked = scopeOf(question, state)
-  const legs = await askLegs(deps, question, state, { ...asked, literal })
-  const hits =
-    legs.lexical.length + legs.dense.length + legs.legacy.length === 0
-      ? []
-      : await deps.transaction((client) => loadHits(client, question, legs))
-  if (hits.length === 0 && isQuoted(question.text)) {
-    // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
-    const again = await answer(deps, { ...question, text: question.text.replace(QUOTES, ' ') }, true)
-    if (again.hits.length > 0)
-      return {
-        ...again,
-        warnings: [ANSWER_WARNINGS.phraseNowhere, ...again.warnings],
-        took_ms: Math.round((performance.now() - began) * 10) / 10,
-      }
-  }
+async function answer(
+  deps: SearchDeps,
+  question: Question,
+  state: SearchState,
+  literal: boolean,
+): Promise<Found> {
+  const scope = scopeOf(question, state)
+  const legs = await askLegs(deps, question, state, { ...scope, literal: literal || question.typing })
+  const order = await rerankHits(deps, question, legs)
+  const { warnings, ...listed } = await deps.transaction((client) =>
+    listHits(client, question, legs, 'ids' in order ? order.ids : []),
+  )
+  const reranked = 'unavailable' in order ? [order.unavailable] : []
   return {
-    hits,
-    warnings: [...asked.warnings, ...legs.warnings],
-    took_ms: Math.round((performance.now() - began) * 10) / 10,
+    ...listed,
+    warnings: [...scope.warnings, ...legs.warnings, ...reranked, ...warnings],
     legs: { lexical: legs.lexical.length, dense: legs.denseCount },
   }
 }
@@ -135,7 +190,7 @@ async function askLegs(
 ): Promise<Legs> {
   const { active } = state
   const { workspace_id: workspace, text, filtered } = question
-  const limit = Math.max(LEG_DEPTH, 3 * question.limit)
+  const limit = legDepth(question)
   const weight = active === undefined ? 0 : denseWeight(active)
   const isLiteral = scope.literal || isQuoted(text) || ONLY_PREFIXES.test(text)
   const asksUnits = (scope.units || scope.rows) && active !== undefined && weight > 0 && !isLiteral
@@ -169,7 +224,7 @@ async function askLegs(
     })
     if (incomplete) unreadable.add(ANSWER_WARNINGS.manyHidden)
     if (picks && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
-    const asked = found.length === 0 ? await parseWords(client, text) : undefined
+    const asked = found.length === 0 ? await parseWords(client, question.asked) : undefined
     return { found, asked }
   })
   const foundByWords = byWords.then(({ found }) =>
@@ -269,6 +324,24 @@ async function askLegs(
   }
 }
 
+/** Keys of the best hits in the order of the reranker, if there is one. No transaction is open while it is asked. */
+async function rerankHits(
+  { transaction, vectorSearch }: SearchDeps,
+  question: Question,
+  legs: Legs,
+): Promise<DenseResult> {
+  if (vectorSearch.rerank === undefined || question.sort !== 'relevance' || question.typing)
+    return { ids: [] }
+  const texts = await transaction((client) => bestTexts(client, question, legs, MAX_RERANKED))
+  return texts.length < 2 ? { ids: [] } : vectorSearch.rerank(question.text, texts)
+}
+
+/** What is counted, sorted or read on from a cursor is as deep as the list goes. */
+function legDepth({ limit, facets, sort, after }: Question): number {
+  const isDeep = facets || sort !== 'relevance' || after !== undefined
+  return isDeep ? MAX_LISTED : Math.max(LEG_DEPTH, 3 * limit)
+}
+
 function isQuoted(text: string): boolean {
   for (const [, inside] of text.matchAll(QUOTED)) if (/[\p{L}\p{N}]/u.test(inside!)) return true
   return false
@@ -323,7 +396,7 @@ async function lexicalVisible(
 /** Best first. Includes units whose newest text is not projected yet; those are found in their tables. */
 async function lexical(
   client: Client,
-  { workspace_id, text }: Question,
+  { workspace_id, asked }: Question,
   { filters, units }: Scope,
   { limit, pending }: { limit: number; pending: boolean },
 ): Promise<FoundByWords[]> {
@@ -334,7 +407,7 @@ async function lexical(
                     union all
                    select unit_version_id, score, share, asked, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
             order by f.score desc, f.id limit $3`,
-    values: [workspace_id, text, limit, JSON.stringify(filters), units && pending],
+    values: [workspace_id, asked, limit, JSON.stringify(filters), units && pending],
   })
   return rows
 }
@@ -342,13 +415,13 @@ async function lexical(
 /** Of chunks that only the vectors found. */
 async function scoresByWords(
   client: Client,
-  { workspace_id, text }: Question,
+  { workspace_id, asked }: Question,
   ids: readonly string[],
 ): Promise<(WordScore & { readonly id: string })[]> {
   const { rows } = await client.query<WordScore & { id: string }>({
     name: 'search_scores',
     text: 'select chunk_id as id, score, share, asked from iu_core.fn_search_scores($1, $2, $3)',
-    values: [workspace_id, text, ids],
+    values: [workspace_id, asked, ids],
   })
   return rows
 }
@@ -436,14 +509,17 @@ async function parseWords(client: Client, text: string): Promise<Parsed> {
 /** Similar words that are offered for a word that no text has. */
 const MAX_SIMILAR = 3
 
+/** Does nothing unless the workspace logs such questions. Filters may be why: then the question is not missed. */
+async function logMissedQuestion(client: Client, { workspace_id, typed, filters }: Question): Promise<void> {
+  const { without: _, ...others } = filters
+  if (Object.keys(others).length > 0) return
+  await client.query('select iu_core.fn_search_missed_add($1, $2)', [workspace_id, typed])
+}
+
 interface UnknownWords {
   readonly chunks: number
   readonly waiting: number
-  readonly unknown: readonly {
-    readonly word: string
-    readonly stems: readonly string[]
-    readonly known: readonly { readonly lexeme: string; readonly chunk_id: string }[]
-  }[]
+  readonly unknown: readonly UnknownWord[]
 }
 
 /** What is in search, what waits, which words no text has, and whether the filters exclude what would be found. */
@@ -455,7 +531,7 @@ async function explainNoHits(deps: SearchDeps, question: Question): Promise<NoHi
   const [words, unfiltered] = await Promise.all([
     deps.transaction((client) => unknownWords(client, workspace_id, text)),
     isFiltered
-      ? answer(deps, { ...question, ...filtersOf(omitUndefined({ source, without })) }, false)
+      ? ask(deps, { ...question, ...filtersOf(omitUndefined({ source, without })) }, false)
       : undefined,
   ])
   return { ...words, without_filters: unfiltered?.hits.length ?? null }
@@ -476,7 +552,7 @@ async function unknownWords(
     // A typed word may be nearer to a stem than to the word itself, and the other way round.
     known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme).slice(0, MAX_SIMILAR),
   }))
-  const written = await wordsWithStems(
+  const written = await writtenWords(
     client,
     workspace,
     near.flatMap(({ known }) => known),
@@ -486,41 +562,9 @@ async function unknownWords(
     waiting,
     unknown_words: near.map(({ word, known }) => ({
       word,
-      similar: [...new Set(known.map(({ lexeme }) => written.get(lexeme) ?? lexeme))],
+      similar: [...new Set(known.map(({ lexeme }) => nearestTo(word, written.get(lexeme) ?? [lexeme])))],
     })),
   }
-}
-
-/** Lexemes as texts write them: `policies` for `polici`. */
-async function wordsWithStems(
-  client: Client,
-  workspace: string,
-  lexemes: readonly { readonly lexeme: string; readonly chunk_id: string }[],
-): Promise<Map<string, string>> {
-  if (lexemes.length === 0) return new Map()
-  const { rows } = await client.query<{ lexeme: string; word: string }>(
-    `select distinct on (w.stem) w.stem as lexeme, w.word
-       from (select t.word, unnest(array[t.word, (ts_lexize('english_stem', t.word))[1]]) as stem, t.n
-               from unnest($1::text[]) with ordinality as t (word, n)) as w
-      where w.stem = any ($2) order by w.stem, w.n`,
-    [
-      await chunkWords(
-        client,
-        workspace,
-        lexemes.map(({ chunk_id }) => chunk_id),
-      ),
-      lexemes.map(({ lexeme }) => lexeme),
-    ],
-  )
-  return new Map(rows.map(({ lexeme, word }) => [lexeme, word]))
-}
-
-async function chunkWords(client: Client, workspace: string, chunks: readonly string[]): Promise<string[]> {
-  const { rows } = await client.query<{ text: string }>(
-    'select text from iu_core.fn_search_texts($1, $2, $3)',
-    [workspace, chunks, []],
-  )
-  return [...new Set(rows.flatMap(({ text }) => wordsOf(text).map(fold)))]
 }
 
 // The request and its checks.
@@ -558,14 +602,41 @@ export interface SearchRequest {
   readonly filters?: SearchFilters
   /** Adds to each hit why it is shown. */
   readonly explain?: boolean
+  /** Somebody still types: the last word counts as a beginning, and only words are searched. */
+  readonly typing?: boolean
+  /** As it was typed: no word is corrected, no synonym is added. */
+  readonly exact?: boolean
+  /** Default: relevance. Otherwise the 1,000 best hits are sorted. */
+  readonly sort?: (typeof SORTS)[number]
+  /** Counts the hits by kind, topic, lifecycle, language and source. */
+  readonly facets?: boolean
+  /** Default: true. Hits that say nearly the same are one. */
+  readonly collapse?: boolean
+  /** Adds to each hit what stands around it. */
+  readonly context?: boolean
+  /** `next` of the page before, of the same question. */
+  readonly after?: string
 }
 
 export interface Question extends QuestionFilters {
   readonly workspace_id: string
-  /** Without what it excludes: that is a filter. */
+  /** As it was typed. */
+  readonly typed: string
+  /** Without what it excludes, which is a filter; with corrected words. */
   readonly text: string
+  /** The text for keyword search: with synonyms, and with the beginning that is being typed. */
+  readonly asked: string
   readonly limit: number
   readonly explain: boolean
+  readonly typing: boolean
+  /** Whether the last word may go on. */
+  readonly typesWord: boolean
+  readonly exact: boolean
+  readonly sort: (typeof SORTS)[number]
+  readonly facets: boolean
+  readonly collapse: boolean
+  readonly context: boolean
+  readonly after: string | undefined
   /** Whether it excludes more than is applied. */
   readonly excludesMore: boolean
 }
@@ -604,28 +675,37 @@ const FILTERS = [
   'columns',
 ] as const
 
-function parseQuestion({
-  workspaceId,
-  text,
-  limit = 10,
-  filters = {},
-  explain = false,
-}: SearchRequest): Question {
+function parseQuestion(request: SearchRequest): Question {
+  const { workspaceId, limit = 10, filters = {}, sort = 'relevance', after } = request
   if (typeof workspaceId !== 'string' || !UUID.test(workspaceId))
     throw wrong('workspaceId must be the id of a workspace')
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS)
     throw wrong(`limit must be between 1 and ${MAX_HITS}`)
+  if (!SORTS.includes(sort)) throw wrong(`sort takes ${SORTS.join(', ')}`)
   const given = definedOf(filters)
   checkFilters(given)
-  const { text: asked, excluded } = splitExclusions(askedText(text))
-  return {
+  const typed = askedText(request.text)
+  const { text, excluded } = splitExclusions(typed)
+  const question = {
     workspace_id: workspaceId,
-    text: asked,
+    typed,
+    text,
+    asked: text,
     limit,
-    explain,
+    explain: request.explain === true,
+    typing: request.typing === true,
+    typesWord: request.typing === true && !/\s$/.test(request.text),
+    exact: request.exact === true,
+    sort,
+    facets: request.facets === true,
+    collapse: request.collapse !== false,
+    context: request.context === true,
+    after,
     excludesMore: excluded.length > MAX_EXCLUDED,
     ...filtersOf({ ...given, ...(excluded.length > 0 && { without: excluded.slice(0, MAX_EXCLUDED) }) }),
   }
+  checkCursor(question)
+  return question
 }
 
 function filtersOf(given: Readonly<Record<string, unknown>>): QuestionFilters {

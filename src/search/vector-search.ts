@@ -17,6 +17,7 @@ import {
   type ProviderWarnings,
 } from './providers.ts'
 import { fuse } from './ranking.ts'
+import { type RerankedText, rerank } from './rerank.ts'
 import {
   type NearestPoint,
   nearestPassing,
@@ -32,6 +33,8 @@ export interface VectorSearch {
   units(collection: ActiveCollection, request: NearestRequest): Promise<DenseResult>
   /** Document ids of the old knowledge base, by its own vectors. */
   documents(request: LegacyRequest): Promise<DenseResult>
+  /** Orders texts that the caller may read by how well they answer the question; undefined: no reranker is configured. */
+  readonly rerank?: ((question: string, hits: readonly RerankedText[]) => Promise<DenseResult>) | undefined
   close(): Promise<void>
 }
 
@@ -75,7 +78,8 @@ export type SearchConfig = Pick<
   | 'embeddingsDimension'
   | 'qdrantUrl'
   | 'qdrantApiKey'
->
+> &
+  Partial<Pick<Config, 'rerankUrl' | 'rerankApiKey' | 'rerankModel'>>
 
 interface VectorSearchOptions {
   /** As dot_executor: it reads vectors of every workspace, and returns only ids. */
@@ -99,6 +103,14 @@ const WARNINGS: ProviderWarnings = {
   not_configured: ANSWER_WARNINGS.embedderUnknown,
 }
 
+const RERANK_WARNINGS: ProviderWarnings = {
+  slow: ANSWER_WARNINGS.rerankerSlow,
+  embedder_down: ANSWER_WARNINGS.rerankerDown,
+  store_down: ANSWER_WARNINGS.rerankerDown,
+  refused: ANSWER_WARNINGS.rerankerRefused,
+  not_configured: ANSWER_WARNINGS.rerankerRefused,
+}
+
 export function createVectorSearch({
   pool,
   config,
@@ -106,6 +118,8 @@ export function createVectorSearch({
 }: VectorSearchOptions): VectorSearch {
   const providers = openProviders(pool, config, { timeoutMs: budgetMs })
   const breakers = new Map<string, Breaker>()
+  const { rerankUrl } = config
+  const rerankBreaker = new Breaker()
   const legacy = openLegacy({ pool, config, timeoutMs: budgetMs })
 
   async function nearest(
@@ -179,6 +193,17 @@ export function createVectorSearch({
       )
     },
     documents: (request) => legacy.nearest(request),
+    ...(rerankUrl !== undefined && {
+      rerank: (question: string, hits: readonly RerankedText[]) =>
+        askProviders({ breaker: rerankBreaker, budgetMs, warnings: RERANK_WARNINGS }, async (signal) => ({
+          ids: await rerank(
+            { url: rerankUrl, apiKey: config.rerankApiKey, model: config.rerankModel },
+            question,
+            hits,
+            signal,
+          ),
+        })),
+    }),
     close: () => providers.close(),
   }
 }

@@ -76,6 +76,10 @@ export const ANSWER_WARNINGS = {
   embedderUnknown:
     'Keyword hits only: the embedder of the collection is not configured here. `stagedoor search status` says what it needs.',
   storeDown: 'Keyword hits only: the vector store is unreachable. Search again later for hits by meaning.',
+  rerankerDown: 'In the order of the index: the reranker is unreachable.',
+  rerankerSlow: 'In the order of the index: the reranker took too long.',
+  rerankerRefused:
+    'In the order of the index: the reranker did not return a usable answer. Check RERANK_URL and RERANK_MODEL.',
   stopWords: 'The question has only common words: add a more specific word.',
   noWords: 'The question has no searchable word: enter a few words.',
   onlyExcluded: 'The question only excludes words: add what it should find.',
@@ -85,6 +89,9 @@ export const ANSWER_WARNINGS = {
     'Only the 1,000 texts that have most of these words were looked at for rows that you may read. Ask for more specific words.',
   nothingFits:
     'Nothing fits well: the best hits have few words of the question. Ask in other words, or what you look for is not here.',
+  changedSince:
+    'Texts have changed since the first page: no hit comes twice, but one that moved up may be missing. Ask again for a new list.',
+  listEnds: 'Only the 1,000 best hits are counted, sorted and listed: ask more precisely for others.',
   manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:
     'The old knowledge base is searched by keywords only: its embedder (text-embedding-3-small) and Qdrant are not configured here.',

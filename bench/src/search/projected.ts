@@ -34,7 +34,10 @@ export interface Projected {
   readonly fittedMs: number
   /** Questions are slowed by a fit that runs beside them: the median of some asked meanwhile; undefined if it was over too soon. */
   readonly askedWhileFittedMs: number | undefined
-  ask(text: string, options?: { filters?: SearchFilters; limit?: number }): Promise<SearchAnswer>
+  ask(
+    text: string,
+    options?: { filters?: SearchFilters; limit?: number; typing?: boolean },
+  ): Promise<SearchAnswer>
   readonly session: pg.Client
   end(): Promise<void>
 }
@@ -72,10 +75,10 @@ export async function project(
   const { rows } = await session.query(`select count(*)::int as chunks from iu_core.search_chunk`)
   const { chunks } = rows[0]
   const vectorSearch = createVectorSearch({ pool: readers, config: CONFIG })
-  const ask: Projected['ask'] = (text, { filters = {}, limit = 10 } = {}) =>
+  const ask: Projected['ask'] = (text, { filters = {}, limit = 10, typing = false } = {}) =>
     search(
       { vectorSearch, transaction: (work) => inTransaction(readers, work) },
-      { workspaceId: workspace, text, limit, filters },
+      { workspaceId: workspace, text, limit, filters, typing },
     )
   let isFitted = false
   const asking = askUntil(ask, meanwhile, () => isFitted)

@@ -63,6 +63,8 @@ export type CutDocumentDetail = Answer<'getDocument'>
 export type StagedMark = Answer<'markDocument'>
 export type Cut = Answer<'cutFromManifest'>
 export type SearchAnswer = Answer<'search'>
+export type Synonyms = Answer<'listSynonyms'>['synonyms'][number]
+export type MissedQuestions = Answer<'listMissedQuestions'>
 export type SearchHit = SearchAnswer['hits'][number]
 export type SearchTable = Answer<'getSearchTable'>
 /** application/problem+json */
