@@ -4,7 +4,9 @@
 -- synonyms of words and of runs of up to four words.
 --   p_words    single words as they were typed; at most 32 are looked at
 --   p_typing   whether somebody still types the last word: it is unknown only if no known word begins with it
---   {"unknown": [{"word", "stems", "rows", "known": [{"lexeme", "chunks", "chunk_id"}]}], "synonyms": [{"word", "synonym"}]}
+--   {"unknown": [{"word", "stems", "known": [{"lexeme", "chunks", "chunk_id"}], "rows": [chunk_id]}], "synonyms": [{"word", "synonym"}]}
+--   rows: only rows of tables have the word; these are some of their chunks. Who may read one of those rows knows the word. Empty for
+--   sessions that are not Stagedoor's own, which find no rows
 create or replace function iu_core.fn_search_question(p_workspace_id uuid, p_words text[], p_typing boolean default false) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -50,23 +52,22 @@ end $$;
 grant execute on function iu_core.fn_search_unknown_words(uuid, text[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Words that no text of the workspace has, in search or waiting for it, with known words near to each: the first eight. rows: chunks of rows
--- of tables that have the word, where no other text has it: it is known to whoever may read one of them, which the caller finds out. Internal.
+-- Words that no text of the workspace has, in search or waiting for it, with known words near to each: the first eight. And words that
+-- only rows of tables have, with chunks of those rows: what a caller may not read neither makes a word known nor is it offered. A word of
+-- more than 200 chunks, of which the first 200 are all of rows, counts as known for whoever finds rows: nobody waits until all are read.
+-- Internal.
 create or replace function iu_core.fn_search_unknown(p_workspace_id uuid, p_words text[], p_typing boolean) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tables boolean := exists (select from iu_core.search_table);
+  v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);
+  v_rows boolean := v_tables and iu_core.fn_search_session_is_ours();
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('rows', w.rows, 'word', w.word, 'stems', w.stems, 'known', iu_core.fn_search_near_words(p_workspace_id, w.word, w.stems))
+    select coalesce(jsonb_agg(jsonb_build_object('word', w.word, 'stems', w.stems, 'known', iu_core.fn_search_near_words(p_workspace_id, w.word, w.stems), 'rows', w.rows)
                               order by w.n), '[]')
-      from (select t.word, t.n, s.stems,
-                   array(select c.chunk_id from iu_core.search_lexeme x
-                           join iu_core.search_posting p on p.lexeme_id = x.lexeme_id
-                           join iu_core.search_chunk c on c.chunk_no = p.chunk_no
-                          where v_tables and x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") limit 50) as rows
+      from (select t.word, t.n, s.stems, coalesce(r.chunk_ids, '{}') as rows
               -- Most words are known as they are, or by their English stem: that is soon seen.
               from (select a.word, a.n
                       from unnest(p_words) with ordinality as a (word, n)
@@ -74,15 +75,23 @@ begin
                        and not exists (select from iu_core.search_lexeme x
                                         where x.workspace_id = p_workspace_id and x.chunks > 0
                                           and x.lexeme = any ((a.word || ts_lexize('english_stem', a.word)) collate "C")
-                                          and (not v_tables or iu_core.fn_search_is_in_text(x.lexeme_id)))
+                                          and (not v_tables or iu_core.fn_search_text_with(x.lexeme_id) is not null))
                     offset 0) as t
              cross join lateral (select array(select q.lexeme from iu_core.fn_search_question_words(p_workspace_id, t.word) as q
                                                where not q.is_further) as stems offset 0) as s
-             where s.stems <> '{}'
+             cross join lateral (
+               select array_agg(k.chunk_id) as chunk_ids, coalesce(bool_or(k.chunks > 200), false) as is_frequent
+                 from (select c.chunk_id, x.chunks from iu_core.search_lexeme x
+                         join iu_core.search_posting p on p.lexeme_id = x.lexeme_id
+                         join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+                        where v_rows and x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0
+                          and c.row_id is not null
+                        limit 50) as k) as r
+             where s.stems <> '{}' and not r.is_frequent
                -- A chunk that a correction could come from has it, too.
                and not exists (select from iu_core.search_lexeme x
                                 where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0
-                                  and (not v_tables or iu_core.fn_search_is_in_text(x.lexeme_id)))
+                                  and (not v_tables or iu_core.fn_search_text_with(x.lexeme_id) is not null))
                and not exists (select from iu_core.search_pending p
                                 where p.workspace_id = p_workspace_id and tsvector_to_array(p.words) && s.stems)
                -- Nor is the beginning of a word that is still typed, or of a compound that fn_search_terms finds by it.
@@ -93,21 +102,12 @@ begin
                         and exists (select from iu_core.search_lexeme x
                                      where x.workspace_id = p_workspace_id and x.chunks > 0
                                        and x.lexeme >= t.word collate "C" and x.lexeme < (t.word || chr(1114111)) collate "C"))
-             order by t.n limit 8) as w);
+             order by r.chunk_ids is not null, t.n limit 8) as w);
 end $$;
-
--- Whether a unit or a document has a word. Internal.
-create or replace function iu_core.fn_search_is_in_text(p_lexeme_id integer) returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select exists (select from iu_core.search_posting p join iu_core.search_chunk c on c.chunk_no = p.chunk_no
-                  where p.lexeme_id = p_lexeme_id and c.row_id is null)
-$$;
 
 -- Known words that may be meant by one that no text has: at most two letters longer or shorter, those in most chunks first, at most
 -- 200. The caller compares letter by letter. Words of four letters and more are looked for without one of their first eight letters,
--- those of eight and more without two. Internal.
+-- those of eight and more without two. Not words that only rows of tables have: whoever asks may not be allowed to read them. Internal.
 create or replace function iu_core.fn_search_near_words(p_workspace_id uuid, p_word text, p_stems text[]) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -115,6 +115,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
+  v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);
   v_keys integer[];
 begin
   if char_length(p_word) < 4 then
@@ -142,12 +143,43 @@ begin
          and char_length(n.lexeme) between char_length(p_word) - 4 and char_length(p_word) + 2
        order by n.chunks desc, n.lexeme limit 200
     )
-    select coalesce(jsonb_agg(jsonb_build_object('lexeme', l.lexeme, 'chunks', l.chunks, 'chunk_id', c.chunk_id) order by l.chunks desc, l.lexeme), '[]')
-      from likely l
-     -- Not from a row of a table: whoever asks may not be allowed to read it.
-     cross join lateral (select x.chunk_id from iu_core.search_posting p join iu_core.search_chunk x on x.chunk_no = p.chunk_no
-                          where p.lexeme_id = l.lexeme_id and x.row_id is null limit 1) as c);
+    select coalesce(jsonb_agg(jsonb_build_object('lexeme', k.lexeme, 'chunks', k.chunks, 'chunk_id', k.chunk_id) order by k.chunks desc, k.lexeme), '[]')
+      from (select l.lexeme, t.chunk_id,
+                   -- Of texts alone: a number of rows is nobody's who may not read them.
+                   case when v_tables then iu_core.fn_search_texts_with(l.lexeme_id) else l.chunks end as chunks
+              from likely l cross join lateral (select iu_core.fn_search_text_with(l.lexeme_id) as chunk_id offset 0) as t) as k
+     where k.chunk_id is not null);
 end $$;
+
+-- A chunk of a unit or document that has a word, among the first 200 chunks with it; NULL: those are all of rows of tables. Internal.
+create or replace function iu_core.fn_search_text_with(p_lexeme_id integer) returns uuid
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select c.chunk_id
+    from (select x.chunk_no from iu_core.search_posting x where x.lexeme_id = p_lexeme_id limit 200) as p
+    join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+   where c.row_id is null limit 1
+$$;
+
+-- How many chunks of units and documents are among the first 200 that have a word. Internal.
+create or replace function iu_core.fn_search_texts_with(p_lexeme_id integer) returns integer
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select count(*)::integer
+    from (select x.chunk_no from iu_core.search_posting x where x.lexeme_id = p_lexeme_id limit 200) as p
+    join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+   where c.row_id is null
+$$;
+
+-- Whether tables of the user are searched in a workspace. Internal.
+create or replace function iu_core.fn_search_has_tables(p_workspace_id uuid) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from iu_core.search_table t where t.workspace_id = p_workspace_id or t.workspace_column is not null)
+$$;
 
 -- Lexemes as texts write them, for each of these lexemes the words of one of its chunks that are analysed so: `policies` for `polici`.
 create or replace function iu_core.fn_search_written(p_workspace_id uuid, p_lexemes text[], p_chunk_ids uuid[])
@@ -170,7 +202,7 @@ end $$;
 grant execute on function iu_core.fn_search_written(uuid, text[], uuid[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Known words that begin like the one that somebody types, those in most chunks first, each with a chunk that has it. A stem may be a
+-- Known words that begin like the one that somebody types, those in most chunks first, each with a chunk of a unit or document that has it. A stem may be a
 -- little shorter than what was typed: the caller reads the words themselves, and takes those that begin so.
 create or replace function iu_core.fn_search_completions(p_workspace_id uuid, p_prefix text, p_limit integer default 12)
 returns table (lexeme text, chunks integer, chunk_id uuid)
@@ -178,6 +210,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);
   v_prefix text := lower(iu_core.fn_search_fold(p_prefix));
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -185,16 +218,17 @@ begin
     raise exception using errcode = 'SD001', message = 'Completions need the beginning of a word, of at most 100 characters, and a limit between 1 and 100';
   end if;
   return query
-  select l.lexeme::text, l.chunks, c.chunk_id
+  select k.lexeme::text, k.chunks, k.chunk_id from (
+  select l.lexeme, t.chunk_id, case when v_tables then iu_core.fn_search_texts_with(l.lexeme_id) else l.chunks end as chunks
     from (select x.lexeme_id, x.lexeme, x.chunks from iu_core.search_lexeme x
            where x.workspace_id = p_workspace_id and x.chunks > 0
              and (x.lexeme >= v_prefix collate "C" and x.lexeme < (v_prefix || chr(1114111)) collate "C"
                   or x.lexeme = any (array(select left(v_prefix, n) from generate_series(greatest(4, char_length(v_prefix) - 3), char_length(v_prefix) - 1) as n)))
-           order by x.chunks desc, x.lexeme limit p_limit) as l
-   -- Not from a row of a table: whoever asks may not be allowed to read it.
-   cross join lateral (select x.chunk_id from iu_core.search_posting p join iu_core.search_chunk x on x.chunk_no = p.chunk_no
-                        where p.lexeme_id = l.lexeme_id and x.row_id is null limit 1) as c
-   order by l.chunks desc, l.lexeme;
+           -- Words that only rows have are left out below.
+           order by x.chunks desc, x.lexeme limit case when v_tables then 200 else p_limit end) as l
+   cross join lateral (select iu_core.fn_search_text_with(l.lexeme_id) as chunk_id offset 0) as t) as k
+   where k.chunk_id is not null
+   order by k.chunks desc, k.lexeme limit p_limit;
 end $$;
 
 grant execute on function iu_core.fn_search_completions(uuid, text, integer) to

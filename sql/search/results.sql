@@ -41,14 +41,16 @@ end $$;
 grant execute on function iu_core.fn_search_sources(uuid, uuid[], uuid[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- A text that changes whenever the texts of a workspace in search change: a list that was begun before is another one now.
+-- A text that changes whenever the texts of a workspace in search change: a list that was begun before is another one now. Hashed: how
+-- many chunks and words there are, includes rows of tables that the caller may not read.
 create or replace function iu_core.fn_search_stamp(p_workspace_id uuid) returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
-  return coalesce((select concat_ws('-', s.chunks, s.words, s.xmin) from iu_core.search_statistics s where s.workspace_id = p_workspace_id), '');
+  return coalesce((select encode(sha256(convert_to(concat_ws('-', s.workspace_id, s.chunks, s.words, s.xmin), 'UTF8')), 'hex')
+                     from iu_core.search_statistics s where s.workspace_id = p_workspace_id), '');
 end $$;
 
 grant execute on function iu_core.fn_search_stamp(uuid) to

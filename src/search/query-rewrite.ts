@@ -25,7 +25,7 @@ export interface UnknownWord {
   readonly word: string
   readonly stems: readonly string[]
   readonly known: readonly KnownWord[]
-  /** Chunks of rows of tables that have it. */
+  /** Chunks of rows of tables, if only those have it. */
   readonly rows: readonly string[]
 }
 
@@ -121,7 +121,7 @@ async function questionWords(
 }
 
 /** A word of a row is known to whoever may read it now, and to nobody else: a hidden row must not be told by what is corrected. */
-async function withoutWordsOfRows(
+export async function withoutWordsOfRows(
   client: Client,
   workspace: string,
   unknown: readonly UnknownWord[],

@@ -16,6 +16,7 @@ import {
   rewriteQuestion,
   suggestQuestions,
   type UnknownWord,
+  withoutWordsOfRows,
   writtenWords,
 } from './query-rewrite.ts'
 import {
@@ -546,7 +547,8 @@ async function unknownWords(
     'select iu_core.fn_search_unknown_words($1, $2) as words',
     [workspace, queryWords(text).words],
   )
-  const { chunks, waiting, unknown } = rows[0]!.words
+  const { chunks, waiting, unknown: words } = rows[0]!.words
+  const unknown = await withoutWordsOfRows(client, workspace, words)
   const near = unknown.map(({ word, stems, known }) => ({
     word,
     // A typed word may be nearer to a stem than to the word itself, and the other way round.

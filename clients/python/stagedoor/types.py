@@ -159,6 +159,17 @@ class ControlTotal(_ControlTotal, total=False):
     lost_share: str
 
 
+class CorrectedQuestion(TypedDict):
+    text: str
+    instead: str
+    words: List[Correction]
+
+
+class Correction(TypedDict):
+    word: str
+    replaced_by: str
+
+
 class CreatedRecord(TypedDict):
     staging_record_id: str
     lifecycle_status: Literal["pending", "approved", "consumed", "rejected", "expired", "cleaned"]
@@ -179,6 +190,12 @@ class Dependents(TypedDict):
 
 class EnqueueJobsResponse(TypedDict):
     jobs: List[str]
+
+
+class FacetValue(TypedDict):
+    filter: Literal["source", "table", "kind", "status", "language", "topic"]
+    value: str
+    count: int
 
 
 class _FileNote(TypedDict):
@@ -219,6 +236,14 @@ class HeaderNote(TypedDict):
     message: str
 
 
+class HitContext(TypedDict, total=False):
+    parent: NearbyUnit
+    unit_before: NearbyUnit
+    unit_after: NearbyUnit
+    text_before: str
+    text_after: str
+
+
 class HitLineage(TypedDict):
     upload_id: str
     file_name: Optional[str]
@@ -238,6 +263,7 @@ class _HitReasons(TypedDict):
     unit: str
     document: str
     shares: HitShares
+    words: List[MatchedWord]
 
 
 class HitReasons(_HitReasons, total=False):
@@ -389,6 +415,12 @@ class MappedField(_MappedField, total=False):
     currency: str
 
 
+class MatchedWord(TypedDict):
+    word: str
+    fields: List[Literal["text", "title", "address"]]
+    share: float
+
+
 class _MissingField(TypedDict):
     field: str
     title: str
@@ -397,6 +429,12 @@ class _MissingField(TypedDict):
 class MissingField(_MissingField, total=False):
     nearest: str
     means: str
+
+
+class NearbyUnit(TypedDict):
+    unit_id: str
+    canonical_address: str
+    title: str
 
 
 class NoHits(TypedDict):
@@ -588,6 +626,11 @@ class _SearchAnswer(TypedDict):
 
 
 class SearchAnswer(_SearchAnswer, total=False):
+    next: str
+    facets: List[FacetValue]
+    corrected: CorrectedQuestion
+    synonyms: List[UsedSynonym]
+    suggestions: List[str]
     no_hits: NoHits
 
 
@@ -616,6 +659,23 @@ class SearchHit(_SearchHit, total=False):
     version_no: int
     current_version_no: int
     explain: HitReasons
+    similar: SimilarHits
+    context: HitContext
+
+
+class _SimilarHit(TypedDict):
+    source: Literal["unit", "document"]
+    id: str
+    title: str
+
+
+class SimilarHit(_SimilarHit, total=False):
+    address: str
+
+
+class SimilarHits(TypedDict):
+    count: int
+    hits: List[SimilarHit]
 
 
 class _Snapshot(TypedDict):
@@ -950,4 +1010,9 @@ class UploadProposal(TypedDict):
     target: str
     took_ms: int
     locked_ms: int
+
+
+class UsedSynonym(TypedDict):
+    word: str
+    synonyms: List[str]
 

@@ -3686,6 +3686,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/search/synonyms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Synonyms that questions in a workspace are also asked with, by word */
+        get: operations["listSynonyms"];
+        put?: never;
+        /** Ask questions that have a word with its synonyms, too; for those who administer */
+        post: operations["addSynonyms"];
+        /** Delete a synonym of a word, or all of them; for those who administer */
+        delete: operations["deleteSynonyms"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Questions that found nothing, those asked most often first; for those who administer
+         * @description Empty unless the workspace logs them: PUT /search/missed.
+         */
+        get: operations["listMissedQuestions"];
+        /** Log questions that find nothing, or stop it and delete the log; for those who administer */
+        put: operations["setMissedLog"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/search/waiting": {
         parameters: {
             query?: never;
@@ -3961,6 +4001,24 @@ export interface components {
         AcceptInvitationResponse: {
             workspace_id: string;
             role: string;
+        };
+        AddSynonymsRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description one to four words */
+            word: string;
+            synonyms: string[];
+            /**
+             * @description and the other way round
+             * @default false
+             */
+            both: boolean;
+        };
+        AddSynonymsResponse: {
+            count: number;
         };
         AddUnitEdgeRequest: {
             /** @example explains */
@@ -4674,6 +4732,16 @@ export interface components {
             /** @example 598000000.25 */
             lost_share?: string;
         };
+        /** @description no text has some words: shows results for `text` instead of what was typed; `exact` asks for `instead` */
+        CorrectedQuestion: {
+            text: string;
+            instead: string;
+            words: components["schemas"]["Correction"][];
+        };
+        Correction: {
+            word: string;
+            replaced_by: string;
+        };
         /** @description file must be there and comes last. */
         CorrectionForm: {
             /** @description only say which cells would change */
@@ -5072,6 +5140,9 @@ export interface components {
         DeleteMemberResponse: {
             /** @description machine tokens that they created in this workspace and that go on working */
             tokens: number;
+        };
+        DeleteSynonymsResponse: {
+            count: number;
         };
         Dependents: {
             table: string;
@@ -5553,6 +5624,12 @@ export interface components {
             /** @description only the newest 200,000 events were read */
             partial: boolean;
         };
+        FacetValue: {
+            /** @enum {unknown} */
+            filter: "source" | "table" | "kind" | "status" | "language" | "topic";
+            value: string;
+            count: number;
+        };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
         };
@@ -5741,6 +5818,14 @@ export interface components {
             /** @description jobs that somebody cancelled: stop them and fail them */
             cancelled: string[];
         };
+        /** @description where it was asked for: the container of the unit, the units before and behind it there, and the text before and behind the passage */
+        HitContext: {
+            parent?: components["schemas"]["NearbyUnit"];
+            unit_before?: components["schemas"]["NearbyUnit"];
+            unit_after?: components["schemas"]["NearbyUnit"];
+            text_before?: string;
+            text_after?: string;
+        };
         /** @description of a row: the promotion that wrote it last */
         HitLineage: {
             upload_id: string;
@@ -5756,12 +5841,13 @@ export interface components {
             lexical?: number;
             dense?: number;
         };
-        /** @description where it was asked for: the states between which the matrix decided, and the chunk */
+        /** @description where it was asked for: the states between which the matrix decided, the chunk, and the words that matched */
         HitReasons: {
             unit: string;
             document: string;
             shares: components["schemas"]["HitShares"];
             chunk_id?: string;
+            words: components["schemas"]["MatchedWord"][];
         };
         /** @description what each leg adds to the score */
         HitShares: {
@@ -6397,6 +6483,10 @@ export interface components {
             /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
             managed: boolean;
         };
+        ListMissedQuestionsResponse: {
+            log: components["schemas"]["MissedLog"];
+            questions: components["schemas"]["MissedQuestion"][];
+        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
@@ -6484,6 +6574,9 @@ export interface components {
             };
             /** @description of the page after this one */
             next: string | null;
+        };
+        ListSynonymsResponse: {
+            synonyms: components["schemas"]["Synonyms"][];
         };
         ListTokensResponse: {
             tokens: components["schemas"]["MachineToken"][];
@@ -6766,6 +6859,8 @@ export interface components {
             address?: string;
             title?: string;
             language?: string;
+            /** @description a new record also where nothing has changed since the last cut */
+            again?: boolean;
         };
         MarkInboxReadRequest: {
             matters: components["schemas"]["MarkInboxReadRequestMatters"][];
@@ -6828,6 +6923,13 @@ export interface components {
             how: "name" | "chosen" | "remembered" | "detected" | "open";
             by: string | null;
         };
+        MatchedWord: {
+            word: string;
+            /** @description where it stands */
+            fields: ("text" | "title" | "address")[];
+            /** @description its part of the score by words; those of a hit add up to 1 */
+            share: number;
+        };
         Me: {
             /** @description who the database says you are */
             actor: string;
@@ -6879,6 +6981,21 @@ export interface components {
             apr_ref?: string;
             reason?: string;
         };
+        /** @description whether questions without hits are logged */
+        MissedLog: {
+            on: boolean;
+            /** @description how long a question stays after it was asked last */
+            days: number;
+            questions: number;
+        };
+        MissedQuestion: {
+            question: string;
+            times: number;
+            /** Format: date-time */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+        };
         MissingField: {
             field: string;
             title: string;
@@ -6890,6 +7007,11 @@ export interface components {
             container_id: string | null;
             /** @description default: the last */
             position?: number;
+        };
+        NearbyUnit: {
+            unit_id: string;
+            canonical_address: string;
+            title: string;
         };
         NewJob: {
             /** @example send_report */
@@ -8483,6 +8605,15 @@ export interface components {
         };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
+            /** @description there are more hits: ask the same question again with it as `after` */
+            next?: string;
+            /** @description where it was asked for: how many hits have each value of a filter */
+            facets?: components["schemas"]["FacetValue"][];
+            corrected?: components["schemas"]["CorrectedQuestion"];
+            /** @description that the question was also asked with */
+            synonyms?: components["schemas"]["UsedSynonym"][];
+            /** @description while typing: the question with its last word completed */
+            suggestions?: string[];
             /** @description what could not be asked, and what to do */
             warnings: string[];
             took_ms: number;
@@ -8591,6 +8722,8 @@ export interface components {
             current_version_no?: number;
             warnings: string[];
             explain?: components["schemas"]["HitReasons"];
+            similar?: components["schemas"]["SimilarHits"];
+            context?: components["schemas"]["HitContext"];
         };
         SearchOutbox: {
             pending: number;
@@ -8678,7 +8811,7 @@ export interface components {
             delete_s: number;
         };
         SearchWithRequest: {
-            /** @description a question, words, "a phrase", begin* */
+            /** @description a question, words, "a phrase", begin*, -without */
             text: string;
             /**
              * Format: uuid
@@ -8692,6 +8825,39 @@ export interface components {
              * @default false
              */
             explain: boolean;
+            /**
+             * @description the last word counts as a beginning; words alone are searched, and completions suggested
+             * @default false
+             */
+            typing: boolean;
+            /**
+             * @description correct no word and add no synonym
+             * @default false
+             */
+            exact: boolean;
+            /**
+             * @description of the 1,000 best hits
+             * @default relevance
+             * @enum {unknown}
+             */
+            sort: "relevance" | "newest" | "title" | "address";
+            /**
+             * @description count the hits by each value of the filters
+             * @default false
+             */
+            facets: boolean;
+            /**
+             * @description show hits that say nearly the same once
+             * @default true
+             */
+            collapse: boolean;
+            /**
+             * @description with each hit what stands around it
+             * @default false
+             */
+            context: boolean;
+            /** @description `next` of the page before */
+            after?: string;
             filters?: components["schemas"]["SearchFilters"];
         };
         /** @description your own tables in search */
@@ -8762,6 +8928,18 @@ export interface components {
             /** @enum {unknown} */
             role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
             name?: string;
+        };
+        SetMissedLogRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            on: boolean;
+            days?: number;
+        };
+        SetMissedLogResponse: {
+            changed: boolean;
         };
         SetReviewPolicyRequest: {
             /**
@@ -8872,6 +9050,20 @@ export interface components {
         SignInWaysOidc: {
             name: string;
         } | null;
+        SimilarHit: {
+            /** @enum {unknown} */
+            source: "unit" | "document";
+            id: string;
+            title: string;
+            /** @description of a unit; of a document, where it comes from */
+            address?: string;
+        };
+        /** @description hits that say nearly the same and are not listed themselves */
+        SimilarHits: {
+            count: number;
+            /** @description at most 20 of them */
+            hits: components["schemas"]["SimilarHit"][];
+        };
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -9285,6 +9477,13 @@ export interface components {
             dimension?: number;
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
+        };
+        Synonyms: {
+            word: string;
+            synonyms: string[];
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
         };
         TableSize: {
             schema_name: string;
@@ -10293,6 +10492,10 @@ export interface components {
             field: string;
             title: string;
             value: string;
+        };
+        UsedSynonym: {
+            word: string;
+            synonyms: string[];
         };
         WebhookTarget: {
             target_code: string;
@@ -17670,7 +17873,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description a question, words, "a phrase", begin*
+                 * @description a question, words, "a phrase", begin*, -without
                  * @example paid leave
                  */
                 q: string;
@@ -17679,6 +17882,20 @@ export interface operations {
                 limit: number;
                 /** @description say beside each hit why it is there */
                 explain: boolean;
+                /** @description the last word counts as a beginning; words alone are searched, and completions suggested */
+                typing: boolean;
+                /** @description correct no word and add no synonym */
+                exact: boolean;
+                /** @description of the 1,000 best hits */
+                sort: "relevance" | "newest" | "title" | "address";
+                /** @description count the hits by each value of the filters */
+                facets: boolean;
+                /** @description show hits that say nearly the same once */
+                collapse: boolean;
+                /** @description with each hit what stands around it */
+                context: boolean;
+                /** @description `next` of the page before */
+                after?: string;
                 topic?: string;
                 kind?: string;
                 /** @description of units; default: draft and enacted */
@@ -17749,6 +17966,169 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
+        };
+    };
+    listSynonyms: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+                /** @description one to four words */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSynonymsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    addSynonyms: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "word": "pto",
+                 *       "synonyms": [
+                 *         "annual leave"
+                 *       ],
+                 *       "both": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddSynonymsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddSynonymsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
+    deleteSynonyms: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description one to four words */
+                word: string;
+                /** @description one to four words */
+                synonym?: string;
+                /** @description and the other way round */
+                both: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteSynonymsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listMissedQuestions: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListMissedQuestionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    setMissedLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "on": true,
+                 *       "days": 30
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetMissedLogRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetMissedLogResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     countWaitingForSearch: {

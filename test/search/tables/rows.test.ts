@@ -169,7 +169,7 @@ describe('rows whose words an older version analysed', () => {
   it('are read in their table and analysed again', async () => {
     const worker = db.pool('stagedoor_worker')
     await db.owner('update iu_core.search_chunk set analysis = 0 where row_id is not null')
-    for (let after: number | undefined = 0; after !== undefined; ) after = await reanalyse(worker, after)
+    for (let after: number | undefined = 0; after !== undefined; ) after = await reanalyse(place.pool, after)
     expect((await searchStatus(worker)).chunks.to_analyse).toBe(3)
     await settleTables(place)
     expect((await searchStatus(worker)).chunks.to_analyse).toBe(0)
