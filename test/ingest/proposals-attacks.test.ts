@@ -281,7 +281,7 @@ describe('refused, with nothing changed', () => {
         async (client) => (await client.query('select target from iu_core.ingest_proposal_table')).rows,
       )
     expect(await tablesOf('nobody')).toEqual([])
-    expect((await tablesOf(proposals.reviewer.claims.sub)).length).toBeGreaterThan(0)
+    expect((await tablesOf(String(proposals.reviewer.claims!.sub))).length).toBeGreaterThan(0)
   })
 })
 
