@@ -15,6 +15,7 @@ import { startEmbedded } from '../dist/kernel/postgres/embedded/server.js'
 import { readSqlFiles } from '../dist/kernel/postgres/migrate/files.js'
 import { migrate } from '../dist/kernel/postgres/migrate/migrate.js'
 import { markManifestJsonSchema } from '../dist/units/manifest.js'
+import { pythonTypes } from './python-types.mjs'
 import { executionsSqlReference, sqlReference, unitsSqlReference } from './sql-reference.mjs'
 
 const MADE = '<!-- Made by `npm run generate`. Do not edit. -->'
@@ -35,6 +36,7 @@ export async function generatedFiles() {
     'docs/reference/playbook.schema.json': `${JSON.stringify(playbookJsonSchema(), null, 2)}\n`,
     'docs/reference/openapi.json': `${linesOf(api, 3)}\n`,
     'console/src/api/types.generated.ts': await apiTypes(api),
+    'clients/python/stagedoor/types.py': pythonTypes(api),
     'sql/manifest.json': await manifest(),
   }
 }

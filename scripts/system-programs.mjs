@@ -59,6 +59,13 @@ export const PROGRAMS = [
     find: () => onPath(['faketime']),
   },
   {
+    program: 'python3',
+    env: 'PYTHON_PATH',
+    debianPackage: 'python3',
+    suites: ['test/clients'],
+    find: () => onPath(['python3']),
+  },
+  {
     program: 'systemd-analyze',
     env: 'SYSTEMD_ANALYZE_PATH',
     debianPackage: 'systemd',

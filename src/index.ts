@@ -1,3 +1,4 @@
+export type { Approvals, RequireApproval } from './app/approvals.ts'
 export type { EditedManifest, NewMark, StagedMark, StagedMarking, StagedPiece } from './app/marking.ts'
 export { createStagedoor, type Stagedoor, type StagedoorOptions } from './app/stagedoor.ts'
 export type { Trace } from './app/trace.ts'
@@ -87,8 +88,19 @@ export type { SearchHit } from './search/hits.ts'
 export type { NewDocument, SearchedDocument } from './search/legacy.ts'
 export type { FindOptions, Search } from './search/library.ts'
 export type { SearchAnswer, SearchFilters, SearchRequest } from './search/query.ts'
+export type { MissedQuestion, Synonyms } from './search/shapes.ts'
 export type { SearchDeadLetter, SearchStatus } from './search/status.ts'
+export type { NewSynonyms, OldSynonyms } from './search/synonyms.ts'
 export type { SearchWorker } from './search/worker.ts'
+export type { NewApprovalKind } from './staging/approval-kinds.ts'
+export type {
+  Approval,
+  ApprovalKind,
+  ApprovalStatus,
+  FormField,
+  RequestPolicy,
+} from './staging/approval-shapes.ts'
+export type { ApprovalFilter, ApprovalReview, NewApproval } from './staging/approvals.ts'
 export type {
   CleanupResult,
   CleanupScope,
@@ -98,6 +110,7 @@ export type {
   StagingHealth,
   StagingRecord,
 } from './staging/records.ts'
+export type { RequireApprovalOptions } from './staging/require-approval.ts'
 export type {
   Cut,
   CutUnit,

@@ -11,14 +11,16 @@ export interface Arguments {
   readonly record: boolean
   /** The folder of the collection that is measured, for benchmarks that take one. */
   readonly data: string | undefined
+  /** Of the texts of the collection. */
+  readonly language: string | undefined
 }
 
 export function readArguments(argv: readonly string[], benchmarks: readonly Benchmark[]): Arguments {
   const { values, positionals } = parse(argv)
-  const { quick = false, json = false, record = false, help = false, data } = values
+  const { quick = false, json = false, record = false, help = false, data, language } = values
   const [name, ...more] = positionals
   if (more.length > 0) throw badInput(`One benchmark at a time, not also ${more.join(', ')}.`, benchmarks)
-  if (help) return { benchmark: undefined, quick, json, record, data }
+  if (help) return { benchmark: undefined, quick, json, record, data, language }
   const named = benchmarks.find((candidate) => candidate.name === name)
   if (name !== undefined && !named) throw badInput(`There is no benchmark called ${name}.`, benchmarks)
   const benchmark = VARIANTS.filter((variant) => values[variant]).reduce<Benchmark | undefined>(
@@ -38,7 +40,13 @@ export function readArguments(argv: readonly string[], benchmarks: readonly Benc
   if (benchmark && !benchmark.takesData && data !== undefined) {
     throw badInput(`${benchmark.name} makes its own data; leave --data out.`, benchmarks)
   }
-  return { benchmark, quick, json, record, data }
+  if (language !== undefined && !/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) {
+    throw badInput(`${language} is not a language: it is a tag such as en or pt-BR.`, benchmarks)
+  }
+  if (language !== undefined && !benchmark?.takesData) {
+    throw badInput('--language is of the collection of --data.', benchmarks)
+  }
+  return { benchmark, quick, json, record, data, language }
 }
 
 export function usage(benchmarks: readonly Benchmark[]): string {
@@ -49,8 +57,11 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     ...benchmarks.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
     '',
     '  --data    folder of the collection, for those that measure one',
+    '  --language  of its texts, such as de; default: found out',
+    '  --all     each collection in a folder of --data, for search-quality',
     '  --nats    also with NATS, for fanout',
     '  --measure only the parameters, for model',
+    '  --sizes   how it grows with the corpus, beside other engines, for search',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
     '  --record  keep this run in bench/RESULTS.md',
@@ -70,6 +81,9 @@ function parse(argv: readonly string[]) {
         help: flag,
         nats: flag,
         measure: flag,
+        all: flag,
+        language: { type: 'string' },
+        sizes: flag,
         data: { type: 'string' },
       },
     })
@@ -79,7 +93,8 @@ function parse(argv: readonly string[]) {
   }
 }
 
-const SYNOPSIS = 'npm run -s bench -- <name> [--nats] [--measure] [--data DIR] [--quick] [--json] [--record]'
+const SYNOPSIS =
+  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--all] [--data DIR] [--language L] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

@@ -4,7 +4,7 @@ import type { Report } from './harness.ts'
 import type { BenchDatabase } from './server.ts'
 
 /** Options that choose a variant of a benchmark. */
-export const VARIANTS = ['nats', 'measure'] as const
+export const VARIANTS = ['nats', 'measure', 'sizes', 'all'] as const
 export type Variant = (typeof VARIANTS)[number]
 
 /** Named numbers. The names are those of the JSON line. */
@@ -21,6 +21,8 @@ export interface Task {
   readonly round: number
   /** The folder of `--data`. */
   readonly data?: string
+  /** `--language`: of the collection's texts; found out where it is missing. */
+  readonly language?: string
 }
 
 export interface Contender {
@@ -39,6 +41,8 @@ export interface Benchmark {
   readonly unit: string
   readonly size: { readonly full: number; readonly quick: number }
   readonly rounds: { readonly full: number; readonly quick: number }
+  /** How many rounds, where the folder of `--data` says it. */
+  roundsOf?(data: string): number
   /** It measures a collection of the user's own, `--data DIR`, all of it: `size` does not apply. */
   readonly takesData?: true
   /** What is measured needs no tenth of the work before it, or has none. */
@@ -55,7 +59,7 @@ export interface Benchmark {
   /** The fields of the JSON line, from all rounds; `atScale` has figures in a full run only. */
   summarise(rounds: readonly Round[], atScale?: Figures): Figures
   readonly criteria: readonly Criterion[]
-  /** `--nats`, `--measure`: the same with something added or left out, recorded under a name of its own. */
+  /** `--nats`, `--measure`, `--sizes`: the same with something added or left out, recorded under a name of its own. */
   readonly variants?: Readonly<Partial<Record<Variant, Benchmark>>>
   /** With `--record`: files that follow from the figures. */
   onRecord?(report: Report): void

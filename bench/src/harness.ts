@@ -10,6 +10,7 @@ import { medians, rounded } from './statistics.ts'
 export interface RunOptions {
   readonly quick: boolean
   readonly data?: string | undefined
+  readonly language?: string | undefined
   readonly progress: (line: string) => void
 }
 
@@ -20,6 +21,8 @@ export interface Report {
   readonly quick: boolean
   readonly unit: string
   readonly size: number
+  /** The folder of `--data`; it is of one machine, so it is not printed. */
+  readonly data?: string
   /** The fields of BENCHMARKS.md. In the JSON line they are at the top level. */
   readonly figures: Figures
   readonly verdicts: readonly Verdict[]
@@ -49,13 +52,15 @@ const QUICK_MS = 38_000
 export async function runBenchmark(
   benchmark: Benchmark,
   server: Pick<BenchServer, 'freshDatabase' | 'versions' | 'settings'>,
-  { quick, data, progress }: RunOptions,
+  { quick, data, language, progress }: RunOptions,
 ): Promise<Report> {
   const started = new Date()
   const size = quick ? benchmark.size.quick : benchmark.size.full
-  const count = quick ? benchmark.rounds.quick : benchmark.rounds.full
+  const count =
+    (data !== undefined ? benchmark.roundsOf?.(data) : undefined) ??
+    (quick ? benchmark.rounds.quick : benchmark.rounds.full)
   const begun = performance.now()
-  const given = data === undefined ? {} : { data }
+  const given = { ...(data !== undefined && { data }), ...(language !== undefined && { language }) }
   if (!benchmark.takesData && benchmark.warmUp !== false) {
     progress('warm-up')
     await runRound(benchmark, server, { size: Math.ceil(size * WARM_UP), round: 0 }, () => {})
@@ -81,6 +86,7 @@ export async function runBenchmark(
     quick,
     unit: benchmark.unit,
     size,
+    ...(data !== undefined && { data }),
     figures,
     verdicts: judge(benchmark.criteria, figures),
     medians: medians(rounds),

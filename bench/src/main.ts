@@ -62,7 +62,7 @@ try {
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { benchmark, quick, json, record, data } = readArguments(argv, BENCHMARKS)
+  const { benchmark, quick, json, record, data, language } = readArguments(argv, BENCHMARKS)
   if (!benchmark) {
     console.log(usage(BENCHMARKS))
     return 0
@@ -74,6 +74,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const report = await runBenchmark(benchmark, server, {
       quick,
       data,
+      language,
       progress: (line) => console.error(line),
     })
     if (record) {

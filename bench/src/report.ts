@@ -5,7 +5,7 @@ import type { Report } from './harness.ts'
 
 /** One object on one line. The figures of BENCHMARKS.md stand at its top level. */
 export function jsonLine({ figures, ...rest }: Report): string {
-  const { benchmark, quick, unit, size, ...more } = rest
+  const { benchmark, quick, unit, size, data: _, ...more } = rest
   return JSON.stringify({ benchmark, quick, unit, size, ...figures, ...more })
 }
 
@@ -71,7 +71,7 @@ function cells([name, value]: [string, Figures[string]]): string[] {
 }
 
 /** Names to the left, everything else to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
+export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   return rows.map((row) =>
     row

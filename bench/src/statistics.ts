@@ -53,3 +53,24 @@ export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
 }
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+const RESAMPLES = 2000
+
+/** Between which values the mean lies with 95 %, by the bootstrap over these values; the same values give the same interval. */
+export function bootstrapInterval(values: readonly number[]): readonly [low: number, high: number] {
+  let state = 1
+  const random = (): number => {
+    // A linear congruential generator: enough to draw places.
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 4_294_967_296
+  }
+  const means = Array.from({ length: RESAMPLES }, () => {
+    let sum = 0
+    for (let n = 0; n < values.length; n++) sum += values[Math.floor(random() * values.length)]!
+    return sum / values.length
+  })
+  return [percentile(means, 0.025), percentile(means, 0.975)]
+}

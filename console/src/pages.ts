@@ -169,6 +169,11 @@ export const PAGES: readonly Page[] = [
   { path: '/settings/datasets', title: 'Datasets', lazy: () => import('./settings/datasets-page.tsx') },
   { path: '/settings/policies', title: 'Policies', lazy: () => import('./settings/policies-page.tsx') },
   { path: '/settings/webhooks', title: 'Webhooks', lazy: () => import('./settings/webhooks-page.tsx') },
+  {
+    path: '/settings/search',
+    title: 'Search settings',
+    lazy: () => import('./settings/search-settings-page.tsx'),
+  },
   { path: '/settings/limits', title: 'Limits', lazy: () => import('./settings/limits-page.tsx') },
   {
     path: '/docs',

@@ -55,6 +55,11 @@ const STEPS = [
   { step: 'dead letter', says: 'the job has failed for the last time', run: awaitDeadLetter },
   { step: 'week 45', says: 'week 45 waits for approval, with a conversation', run: discussWeek45 },
   { step: 'draft', says: 'the agent’s commentary on week 45 waits for a decision', run: stageDraft },
+  {
+    step: 'proposal',
+    says: 'the agent has proposed late conversions over MCP, with a reason',
+    run: proposeConversions,
+  },
   { step: 'tiktok', says: 'an export of TikTok waits with three invalid lines', run: uploadTiktok },
 ]
 
@@ -69,6 +74,7 @@ export async function loadStory({ url, tokens, stagedoor, owner, say = () => {},
     operator: caller(url, tokens.operator, signal),
     reviewer: caller(url, tokens.reviewer, signal),
     agent: caller(url, tokens.agent, signal),
+    tool: toolCaller(url, tokens.agent, signal),
   }
   await alone(owner, async () => {
     await requirePrepared(story)
@@ -107,6 +113,7 @@ function placesOf(made) {
     ['three invalid lines to repair', `/changes/${made.tiktok.change}`],
     ['a plan to review, with a conversation', `/changes/${made['week 45'].change}`],
     ['a plan in conflict with production', `/changes/${made.conflict.change}`],
+    ['an agent’s proposal to review', `/changes/${made.proposal.change}`],
     ['an agent’s commentary to decide on', `/changes/${made.draft.change}`],
     ['the promotion that started a playbook', `/changes/${made['week 44'].change}`],
     ['the playbook, fanned out over six campaigns', `/executions/${made['week 44'].execution}`],
@@ -357,6 +364,43 @@ async function stageDraft({ agent, operator, workspace, made }) {
   return { record: staged.staging_record_id, change }
 }
 
+/** As Claude or any other client of MCP does: two rows of week 43 with conversions that Google attributed later. */
+async function proposeConversions({ tool, reviewer, client }) {
+  const row = (ad, impressions, clicks, cost, conversions, value) => ({
+    Day: '2026-10-19',
+    Campaign: 'Brand – DE',
+    'Campaign ID': '22010000001',
+    'Ad group': 'Brand, exact match',
+    'Ad group ID': '164000000001',
+    'Ad ID': ad,
+    'Currency code': 'EUR',
+    'Impr.': impressions,
+    Clicks: clicks,
+    Cost: cost,
+    Conversions: conversions,
+    'Conv. value': value,
+  })
+  const proposed = await tool('propose_rows', {
+    dataset: DATASET,
+    platform: 'google',
+    client,
+    key: 'late-conversions-week-43',
+    rows: [
+      row('693000001001', 2895, 237, 71.63, 21, 1930.24),
+      row('693000001002', 1938, 155, 46.95, 13, 1278.39),
+    ],
+  })
+  const { change } = await tool('submit', {
+    change: proposed.upload,
+    digest: proposed.digest,
+    title: 'Google Ads, week 43: conversions that came late',
+    explanation:
+      'Google attributed three more conversions to *Brand – DE* on 19 October, after the export of that week. I compared the account with production: only these two rows differ. Spend and clicks stay as they are.',
+    reviewers: [(await reviewer('GET', '/me')).actor],
+  })
+  return { upload: proposed.upload, change }
+}
+
 async function uploadTiktok(story) {
   const upload = await uploadFile(story, 'tiktok-week-45.csv', {
     platform: 'tiktok',
@@ -481,6 +525,34 @@ function caller(url, token, signal) {
     throw Object.assign(new Error(`${method} ${path}: ${[detail, hint].filter(Boolean).join(' ')}`), {
       status: reply.status,
     })
+  }
+}
+
+/** Calls a tool of the MCP server with a token, in the way that every generation of clients knows. Gives the data of the answer. */
+function toolCaller(url, token, signal) {
+  return async (name, args) => {
+    const reply = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2025-06-18',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: args },
+      }),
+      ...(signal && { signal }),
+    })
+    const text = await reply.text()
+    const [, event] = /^data: (.+)$/m.exec(text) ?? []
+    const { result, error, detail } = JSON.parse(event ?? text)
+    if (!result || result.isError)
+      throw new Error(`${name}: ${result?.structuredContent?.data?.message ?? error?.message ?? detail}`)
+    return result.structuredContent.data
   }
 }
 

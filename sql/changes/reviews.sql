@@ -142,6 +142,9 @@ begin
   end if;
   v_needs := iu_core.fn_review_requirement_of(c.workspace_id, c.kind, v_dataset, case when c.kind = 'upload' then c.subject_id end,
                                               iu_core.fn_review_asks_anyway(c.kind, c.subject_id));
+  if c.kind = 'record' then
+    v_needs := iu_core.fn_approval_needs(c.subject_id, c.workspace_id, v_needs);
+  end if;
   v_changers := case when coalesce(v_record.four_eyes, true)
                      then array(select lower(x) from unnest(v_changers || array[v_record.owner_actor, v_record.owner_via]) x where x is not null)
                      else '{}' end;
@@ -456,6 +459,7 @@ begin
     jsonb_build_object('verdict', 'request_changes', 'review_id', v_review, 'digest', v_digest));
   perform iu_core.fn_change_event(c, 'reviewed', p_actor.actor, p_actor.via, jsonb_build_object('verdict', 'request_changes', 'review_id', v_review));
   perform iu_core.fn_review_settle(c);
+  perform iu_core.fn_approval_changes_requested(r, p_actor.actor, p_actor.via);
 end $$;
 
 -- Ends one's own approval and request for changes. Internal.

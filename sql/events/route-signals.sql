@@ -85,6 +85,12 @@ declare
   v_sql text;
   v_detail text;
 begin
+  -- Search never lets the statement of a writer fail: it does without what is gone, and stops by itself.
+  if p_route.payload_contract ? 'search' then
+    select case when p_route.dry_run then s.rehearse_sql else s.send_sql end into v_sql
+      from iu_core.fn_search_route_statement(p_route, p_relation, false) s;
+    return v_sql;
+  end if;
   select case when p_route.dry_run then s.rehearse_sql else s.send_sql end into v_sql
     from iu_core.iu_sql_event_route_attachment root,
          iu_core.fn_sql_route_statement(p_route, p_relation, root.relation) s
@@ -254,6 +260,11 @@ declare
   v_rows text;
   v_refused text;
 begin
+  if p_route.payload_contract ? 'search' then
+    select s.columns, s.column_types, s.send_sql, s.rehearse_sql into columns, column_types, send_sql, rehearse_sql
+      from iu_core.fn_search_route_statement(p_route, p_relation, true) s;
+    return;
+  end if;
   select r.columns, r.column_types, r.rows_sql, r.refused_sql into columns, column_types, v_rows, v_refused
     from iu_core.fn_sql_route_rows(p_route, p_relation, p_root, v_keep, v_key) r;
 
@@ -502,6 +513,12 @@ as $$
 declare
   v_id uuid := iu_core.fn_time_uuid();
 begin
+  -- A table in search was emptied: what is left of it is read again.
+  if p_route.payload_contract ? 'search' then
+    insert into iu_core.search_row_change (table_id, operation)
+    values ((p_route.payload_contract #>> '{search,table_id}')::uuid, 'rescan');
+    return;
+  end if;
   if p_key is not null then
     insert into iu_core.iu_sql_event_route_key (route_code, key, event_id)
     values (p_route.route_code, sha256(convert_to(p_key, 'UTF8')), v_id) on conflict do nothing;

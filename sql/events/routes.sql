@@ -149,6 +149,11 @@ begin
   if v_route.sql_event = 'truncate' then
     perform iu_core.fn_sql_route_signal(v_route, null, 'sql:' || v_table,
       jsonb_build_object('table', v_table, 'truncated', v_table));
+  elsif v_route.payload_contract ? 'search' then
+    -- What it reads is in its definition, and its rows are all read when it is active.
+    perform iu_core.fn_sql_route_signal(v_route, null, 'sql:' || v_table,
+      jsonb_build_object('table', v_table, 'operation', v_route.sql_event)
+        || ((v_route.payload_contract -> 'search') - array['table_id', 'key']) || jsonb_build_object('identified_by', v_route.payload_contract #> '{search,key}'));
   elsif v_route.sql_event = 'ddl' then
     perform iu_core.fn_sql_route_emit_ddl(v_route, jsonb_build_object(
       'command_tag', 'CREATE TABLE', 'object_type', 'table', 'schema_name', coalesce(v_route.source_schema, 'public'),
@@ -434,6 +439,7 @@ begin
          or (p_route.sql_event = 'ddl' and p_route.source_table is not null)
       then format('%s is not an event of a %s', p_route.sql_event, p_route.source_object_kind)
     when v_name is not null then format('%I is a forbidden payload key', v_name)
+    when p_route.payload_contract ? 'search' then iu_core.fn_search_route_problem(p_route)
     when v_of_rows and coalesce(cardinality(v_keep), 0) = 0 then 'it keeps no column (keep_refs)'
     when cardinality(v_keep) > 50 then 'it keeps more than 50 columns'
     when cardinality(v_keep) <> (select count(distinct k) from unnest(v_keep) k) then 'it keeps a column twice'

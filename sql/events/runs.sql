@@ -37,10 +37,22 @@ create or replace function iu_core.fn_command_run_finish(p_run_id uuid, p_error 
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+begin
+  perform iu_core.require_member(iu_core.fn_command_run_workspace(p_run_id), 'operate');
+  perform iu_core.fn_command_run_end(p_run_id, p_error);
+end $$;
+
+grant execute on function iu_core.fn_command_run_finish(uuid, text) to
+  dot_executor, service_role, directus, authenticated, stagedoor_reviewer;
+
+-- Ends a run. Internal: the caller has checked the right.
+create or replace function iu_core.fn_command_run_end(p_run_id uuid, p_error text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
 declare
   v_run iu_core.dot_iu_command_run;
 begin
-  perform iu_core.require_member(iu_core.fn_command_run_workspace(p_run_id), 'operate');
   update iu_core.dot_iu_command_run
      set status = case when p_error is null then 'applied' else 'failed' end,
          error = p_error,
@@ -59,9 +71,6 @@ begin
     p_workspace_id => v_run.workspace_id,
     p_safe_payload => jsonb_build_object('run_id', p_run_id, 'command', v_run.command));
 end $$;
-
-grant execute on function iu_core.fn_command_run_finish(uuid, text) to
-  dot_executor, service_role, directus, authenticated, stagedoor_reviewer;
 
 -- The workspace of a run that the caller may see. Another workspace's run gives the same error as one that is missing or has
 -- ended, so that an error reveals nothing. Internal: definer functions pass the result to require_member.

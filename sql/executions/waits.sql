@@ -112,13 +112,14 @@ begin
     -- A record that does not exist, or that this execution may not see, will never be decided.
     select w.execution_id, w.node_id,
            noetl.fn_wait_event_body(
-             coalesce(noetl.fn_wait_record_outcome(r), 'withdrawn'), null, w.staging_record_id::text,
+             case when r.lifecycle_status = 'pending' then 'changes_requested' else coalesce(noetl.fn_wait_record_outcome(r), 'withdrawn') end,
+             null, w.staging_record_id::text,
              jsonb_strip_nulls(jsonb_build_object('staging_record_id', r.staging_record_id, 'lifecycle_status', r.lifecycle_status,
                                                   'content_hash', r.content_hash))) as body
       from fresh w
       left join iu_core.iu_staging_record r
         on r.staging_record_id = w.staging_record_id and noetl.fn_wait_execution_accepts(w.execution_id, r.workspace_id, 'staging')
-     where w.kind = 'approval' and r.lifecycle_status is distinct from 'pending'
+     where w.kind = 'approval' and (r.lifecycle_status is distinct from 'pending' or noetl.fn_wait_changes_requested(r))
   )
   select array(select d.execution_id from decided d), array(select d.node_id from decided d), array(select d.body from decided d),
          (select min(pg_snapshot_xmax(w.since)) from fresh w where w.kind = 'event'),
@@ -167,6 +168,16 @@ set search_path = pg_catalog, pg_temp
 as $$
   select case when r.lifecycle_status = 'rejected' and r.rejected_reason = 'withdrawn' and r.rejected_by = r.owner_actor
               then 'withdrawn' else r.lifecycle_status end
+$$;
+
+-- Whether a reviewer wants something else of a request for approval: whoever asked need not wait for more. A wait for any other record waits
+-- on, as its owner may answer. Internal.
+create or replace function noetl.fn_wait_changes_requested(r iu_core.iu_staging_record) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when r.staging_kind = 'approval' and r.lifecycle_status = 'pending'
+              then iu_core.fn_change_changes_requested('record', r.staging_record_id, r.content_hash) else false end
 $$;
 
 -- Whether an execution may receive events of this workspace; the rule is in fn_waits_wake. Internal.
@@ -351,6 +362,7 @@ begin
          when 'record_expired' then case when r.expired_at is not null then 'expired' end
          when 'record_consumed' then case when r.consumed_at is not null then 'consumed' end
          when 'record_cleaned' then case when r.cleaned_at is not null then 'cleaned' end
+         when 'record_changes_requested' then case when noetl.fn_wait_changes_requested(r) then 'changes_requested' end
          when 'record_unregistered' then case when r.staging_record_id is null then 'withdrawn' end end) as d (outcome)
      where e.event_domain = 'staging' and d.outcome is not null
        and not pg_visible_in_snapshot(e.tx, w.since)
@@ -404,7 +416,10 @@ begin
     return 0;
   end if;
   with held as materialized (
-    select w.execution_id, w.node_id, given.body
+    -- With a request for approval comes who decided what and why, and what was filled in.
+    select w.execution_id, w.node_id,
+           given.body || coalesce(case when w.kind = 'approval' then (
+             select jsonb_build_object('decision', o) from iu_core.fn_approval_outcome(w.staging_record_id) o where o is not null) end, '{}') as body
       from unnest(p_executions, p_nodes, p_bodies) as given (execution_id, node_id, body)
       join noetl.wait w on w.execution_id = given.execution_id and w.node_id = given.node_id
      order by w.execution_id, w.node_id

@@ -57,12 +57,13 @@ begin
   row_match := case when p_type.id_column is null then key_match else format('t.%I = n."#id"', p_type.id_column) end;
 end $$;
 
--- The object that a planned row will hold: stored with the plan, or built from its texts. For readers of a plan.
+-- The object that a planned row will hold: stored with the plan (that of a proposal with its texts), or built from its texts. For readers
+-- of a plan.
 create or replace function iu_core.fn_ingest_plan_image(p_columns jsonb, p_row iu_core.ingest_plan_row) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case when p_row.inserted is null then p_row.after else (
+  select case when p_row.inserted is null or p_row.after is not null then p_row.after else (
     select jsonb_object_agg(c."column", case when v.value is null then 'null'::jsonb
                                              when c.form = 'boolean' then to_jsonb(v.value::boolean)
                                              when c.form = 'number' then to_jsonb(v.value::numeric)

@@ -68,6 +68,7 @@ begin
   end if;
   perform iu_core.fn_ingest_repeated_keys_check(p_repeated_keys);
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'planned');
+  perform iu_core.fn_proposal_refuse_replan(u);
   v_dataset := iu_core.fn_ingest_require_same_dataset(u);
   perform iu_core.fn_ingest_require_tables(v_dataset);
   perform iu_core.fn_ingest_base_load(u, v_dataset.definition);

@@ -45,6 +45,9 @@ begin
       detail = json_build_object('upload', p_upload_id, 'reason', 'its dataset was registered again since')::text;
   end if;
   perform iu_core.fn_ingest_require_own_dataset(v_dataset, u.workspace_id, u.platform);
+  if iu_core.fn_proposal_is_statement(v_dataset.definition) then
+    perform iu_core.fn_proposal_require_open(v_dataset.dataset);
+  end if;
   perform iu_core.fn_ingest_require_tables(v_dataset);
   perform iu_core.fn_ingest_require_same_columns(u, v_plan, v_dataset.definition);
   perform iu_core.fn_ingest_require_same_lookups(u, v_dataset.definition);
@@ -259,7 +262,8 @@ begin
   v_unchanged := v_planned.unchanged;
   if v_inserts + v_updates + v_unchanged = 0 then
     perform iu_core.fn_ingest_pin_text_settings(v_settings);
-    return 0;
+    -- A statement may only delete; the file of a snapshot has lines.
+    return case when p_type.is_leaf then iu_core.fn_ingest_snapshot_delete(p_upload_id, p_type) else 0 end;
   end if;
   v_match := v_planned.row_match;
   v_key_match := v_planned.key_match;

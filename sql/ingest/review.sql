@@ -12,6 +12,7 @@ declare
   u iu_core.ingest_upload;
   v_plan iu_core.ingest_plan;
   v_record record;
+  v_deleted bigint;
 begin
   perform iu_core.require_member(iu_core.fn_ingest_upload_workspace(p_upload_id), 'stage');
   perform iu_core.fn_review_lock(iu_core.fn_ingest_upload_workspace(p_upload_id));
@@ -26,6 +27,8 @@ begin
           and expires_at > clock_timestamp()) then
     return v_plan.review_record_id;
   end if;
+  -- A statement deletes rows as well, and has no snapshot.
+  v_deleted := coalesce((v_plan.snapshot ->> 'deleted')::bigint, (select sum((t.value ->> 'delete')::bigint) from jsonb_each(v_plan.totals) t), 0);
   select * into v_record from iu_core.fn_iu_staging_create(
     'review_package', 'review_bundle',
     format('Promote %s (%s, %s)', u.file_name, u.dataset, u.platform),
@@ -36,7 +39,8 @@ begin
         'gate_mode', v_plan.gate_mode, 'threshold', v_plan.threshold, 'totals', v_plan.totals,
         'control', v_plan.control, 'repeated_keys', v_plan.repeated_keys, 'left_out', u.left_out, 'notes', v_plan.notes)
         || case when v_plan.snapshot is null then '{}' else jsonb_build_object('snapshot', v_plan.snapshot) end
-        || case when u.own_totals is null then '{}' else jsonb_build_object('own_totals', u.own_totals) end),
+        || case when u.own_totals is null then '{}' else jsonb_build_object('own_totals', u.own_totals) end
+        || coalesce((select jsonb_build_object('statement', s.statement) from iu_core.ingest_proposal s where s.upload_id = u.upload_id), '{}')),
       jsonb_build_object('part_name', 'sample', 'payload_kind', 'json',
                          'payload_json', iu_core.fn_ingest_plan_sample(p_upload_id)),
       jsonb_build_object('part_name', 'checklist', 'payload_kind', 'json', 'payload_json', (
@@ -47,8 +51,7 @@ begin
                                            where upload_id = u.upload_id and action = 'refused')
            -- Totals lines are not lost amounts.
            or u.left_out - iu_core.fn_ingest_totals_rules() <> '{}'),
-          ('deleted', format('%s may be deleted', case v_plan.snapshot ->> 'deleted' when '1' then '1 row' else (v_plan.snapshot ->> 'deleted') || ' rows' end),
-           coalesce((v_plan.snapshot ->> 'deleted')::bigint > 0, false)),
+          ('deleted', format('%s may be deleted', case v_deleted when 1 then '1 row' else v_deleted || ' rows' end), v_deleted > 0),
           ('short_file', format('The file is complete, although it has %s lines and the last ones had %s', v_plan.snapshot ->> 'lines',
                                 trim_scale((v_plan.snapshot ->> 'usual_lines')::numeric)),
            coalesce((v_plan.snapshot ->> 'short_file_allowed')::boolean

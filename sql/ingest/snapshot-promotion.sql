@@ -1,6 +1,6 @@
 -- Promotion and undo of the deletes of a snapshot: what it deletes is what its plan saw, and the undo inserts it again.
 
--- Promotion: deletes the planned rows of a snapshot before anything else is written into its table, so that what depends on them
+-- Promotion: deletes the planned rows of a snapshot or a statement before anything else is written into its table, so that what depends on them
 -- is what the plan saw. Locks them and what depends on them, compares, stores images of all in the ledger. Returns how many rows of
 -- the table it deleted. Internal.
 create or replace function iu_core.fn_ingest_snapshot_delete(p_upload_id uuid, p_type record) returns bigint
@@ -18,7 +18,7 @@ declare
   v_deleted bigint;
   v_child record;
 begin
-  if p_type.spec ->> 'mode' is distinct from 'snapshot' then
+  if p_type.spec ->> 'mode' is null or p_type.spec ->> 'mode' not in ('snapshot', 'statement') then
     return 0;
   end if;
   v_settings := iu_core.fn_ingest_pin_text_settings();
@@ -144,7 +144,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_type.spec ->> 'mode' is distinct from 'snapshot' then
+  if p_type.spec ->> 'mode' is null or p_type.spec ->> 'mode' not in ('snapshot', 'statement') then
     return;
   end if;
   perform iu_core.fn_ingest_snapshot_compare(p_type, iu_core.fn_ingest_snapshot_rows(p_upload_id, p_type));

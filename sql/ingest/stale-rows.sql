@@ -64,14 +64,15 @@ begin
     type_order smallint, line integer, key jsonb, now jsonb) on commit drop;
   for v_type in select * from iu_core.fn_ingest_row_types(v_definition, u.reading -> 'layout') where target is not null loop
     select * into v_planned from iu_core.fn_ingest_planned_rows(p_upload_id, v_type);
-    continue when v_planned.inserts + v_planned.updates + v_planned.unchanged = 0;
-    -- Its key as it is there; of a row that no longer exists, as it was planned.
-    select string_agg(format('%L, case when t.ctid is null then to_jsonb(%s) else to_jsonb(t.%I) end', k.name,
-                             coalesce('n.' || w.slot, 'null::text'), k.name), ', ' order by k.position) into v_key
-      from unnest(v_type.key_columns) with ordinality as k (name, position)
-      left join jsonb_to_recordset(v_type.written) as w ("column" text, slot text) on w."column" = k.name;
-    execute format('insert into pg_temp.ingest_stale %s', iu_core.fn_ingest_stale_sql(v_type, v_planned.row_match, v_planned.key_match,
-      format('%s::smallint, n."#row", jsonb_build_object(%s), case when t.ctid is not null then to_jsonb(t.*) end', v_type.type_order, v_key)));
+    if v_planned.inserts + v_planned.updates + v_planned.unchanged > 0 then
+      -- Its key as it is there; of a row that no longer exists, as it was planned.
+      select string_agg(format('%L, case when t.ctid is null then to_jsonb(%s) else to_jsonb(t.%I) end', k.name,
+                               coalesce('n.' || w.slot, 'null::text'), k.name), ', ' order by k.position) into v_key
+        from unnest(v_type.key_columns) with ordinality as k (name, position)
+        left join jsonb_to_recordset(v_type.written) as w ("column" text, slot text) on w."column" = k.name;
+      execute format('insert into pg_temp.ingest_stale %s', iu_core.fn_ingest_stale_sql(v_type, v_planned.row_match, v_planned.key_match,
+        format('%s::smallint, n."#row", jsonb_build_object(%s), case when t.ctid is not null then to_jsonb(t.*) end', v_type.type_order, v_key)));
+    end if;
     if v_type.is_leaf then
       perform iu_core.fn_ingest_snapshot_stale(p_upload_id, v_type);
     end if;

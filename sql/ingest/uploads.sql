@@ -45,6 +45,12 @@ begin
                     (select string_agg(k, ', ') from jsonb_object_keys(v_dataset.definition -> 'platforms') k)) end,
       detail = json_build_object('dataset', p_dataset, 'platform', p_platform)::text;
   end if;
+  if iu_core.fn_proposal_is_statement(v_dataset.definition) and p_options ->> 'source' is distinct from 'sql' then
+    raise exception using errcode = 'SD660',
+      message = format('The dataset %s takes statements, not files', p_dataset),
+      hint = 'Propose a statement (`stagedoor propose`), or make a dataset for files: `stagedoor init TABLE FILE`.',
+      detail = json_build_object('reason', 'the dataset takes statements, not files')::text;
+  end if;
   if p_file_name is null or p_file_name !~ '\S' or p_file_hash is null or p_file_hash !~ '^[0-9a-f]{64}$'
      or p_byte_len is null or p_byte_len < 0 then
     raise exception using errcode = 'SD001', message = 'An upload needs a file name, its sha-256 and its length';
@@ -512,7 +518,10 @@ create or replace view iu_core.v_ingest_upload with (security_invoker = true) as
             from (select * from iu_core.ingest_conflict_answer x where x.upload_id = u.upload_id order by x.answer_id desc limit 20) a) as conflict_answers,
          -- The upload failed, and its file is kept until then: it can be read again.
          (select g.kept_until from iu_core.ingest_reading g where g.upload_id = u.upload_id) as file_kept_until,
-         (select c.title from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as title
+         (select c.title from iu_core.change c where c.subject_id = u.upload_id and c.kind = 'upload') as title,
+         -- Of a pull request in SQL; NULL: it is a file.
+         (select jsonb_build_object('statement', s.statement, 'operation', s.operation, 'target', s.target, 'took_ms', s.took_ms, 'locked_ms', s.locked_ms)
+            from iu_core.ingest_proposal s where s.upload_id = u.upload_id) as proposal
     from iu_core.ingest_upload u
     join iu_core.ingest_dataset d on d.dataset = u.dataset
     left join iu_core.ingest_plan p on p.upload_id = u.upload_id

@@ -55,12 +55,23 @@ begin
                 else 'search has no such text' end
       from seen s
       left join iu_core.search_point p on p.collection = p_collection and p.chunk_id = s.chunk_id
-      left join iu_core.vector_outbox o on o.unit_id = p.unit_id
+      left join lateral (select x.status from iu_core.vector_outbox x where x.unit_id = p.unit_id
+                          union all
+                         select x.status from iu_core.vector_outbox x where x.row_id = p.row_id) as o on true
      where not v_legacy and not exists (select from staged t where t.id = s.id)
        -- In the store postgres the record of a point is the point: the texts tell whether it should be there.
        and (p.chunk_id is null
             or (p.state = 'removed' or not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id))
                and coalesce(o.status in ('done', 'dead_letter'), true))
+    union all
+    select s.id, 'payload', 'it says to be of the row ' || coalesce(s.payload ->> 'row_id', '(none)')
+      from seen s
+      join iu_core.search_point p on p.collection = p_collection and p.chunk_id = s.chunk_id and p.state = 'written'
+      join iu_core.search_row r on r.row_id = p.row_id
+     where not v_legacy and not exists (select from staged t where t.id = s.id)
+       and (s.payload ->> 'row_id' is distinct from r.row_id::text
+            or exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id and c.row_id is distinct from p.row_id)
+            or v_own_payload and s.payload ->> 'workspace_id' is distinct from r.workspace_id::text)
     union all
     select s.id, 'payload', 'it says to be of ' || coalesce(s.payload ->> 'unit_id', 'nothing')
       from seen s
@@ -150,6 +161,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_units uuid[];
+  v_rows uuid[];
   v_count integer;
 begin
   perform iu_core.require_member(null, 'administer');
@@ -163,21 +175,126 @@ begin
   -- Recorded for another unit than its text is of.
   delete from iu_core.search_point p
    using iu_core.search_chunk c
-   where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and c.chunk_id = p.chunk_id and c.unit_id is distinct from p.unit_id;
+   where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and c.chunk_id = p.chunk_id
+     and (c.unit_id, c.row_id) is distinct from (p.unit_id, p.row_id);
   with again as (
     update iu_core.search_point p
        set state = 'writing', vector = null, generation = -1, tx = pg_current_xact_id(), changed_at = clock_timestamp() - interval '1 minute'
      where p.collection = p_collection and p.chunk_id = any (p_chunk_ids) and p.state = 'written'
-    returning p.unit_id
+    returning p.unit_id, p.row_id
   )
-  select array_agg(distinct a.unit_id order by a.unit_id), count(*) into v_units, v_count
-    from (select unit_id from again
+  select array_agg(distinct a.unit_id order by a.unit_id) filter (where a.unit_id is not null),
+         array_agg(distinct a.row_id order by a.row_id) filter (where a.row_id is not null), count(*) into v_units, v_rows, v_count
+    from (select unit_id, row_id from again
           union all
-          select c.unit_id from iu_core.search_chunk c
-           where c.chunk_id = any (p_chunk_ids) and c.unit_id is not null
+          select c.unit_id, c.row_id from iu_core.search_chunk c
+           where c.chunk_id = any (p_chunk_ids) and c.document_id is null
              and not exists (select from iu_core.search_point p where p.collection = p_collection and p.chunk_id = c.chunk_id)) a;
   perform iu_core.fn_vector_enqueue_now(v_units);
+  perform iu_core.fn_search_rows_enqueue_now(v_rows);
   return v_count;
 end $$;
 
 grant execute on function iu_core.fn_search_audit_repair(text, uuid[], uuid[]) to dot_executor, service_role;
+
+-- Compares a page of a table in search with what search has of it, in key order from p_after on: rows of which search has no text, or
+-- another one, and no pending work. It runs with the rights of vector_worker, because it reads the table. `next`: the key after which
+-- the next page begins, NULL after the last.
+create or replace function iu_core.fn_search_audit_table(p_table_id uuid, p_after text[] default null, p_page integer default 1000,
+                                                         out next text[], out missing jsonb)
+language plpgsql
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+set intervalstyle = 'iso_8601'
+set bytea_output = 'hex'
+set extra_float_digits = 1
+as $$
+declare
+  t iu_core.search_table;
+  v_workspaces uuid[];
+  v_keys jsonb;
+begin
+  select * into t from iu_core.search_table x where x.table_id = p_table_id and x.state = 'active';
+  if not found then
+    return;
+  end if;
+  execute t.page_sql into v_workspaces, v_keys using p_after, p_page;
+  if pg_catalog.cardinality(v_workspaces) = p_page then
+    next := array(select pg_catalog.jsonb_array_elements_text(v_keys -> -1));
+  end if;
+  select pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('row_id', r.row_id, 'workspace_id', r.workspace_id, 'key', r.key)) into missing
+    from (select iu_core.fn_search_row_id(p_table_id, w.workspace_id, k.key) as row_id, w.workspace_id, k.key
+            from pg_catalog.unnest(v_workspaces) with ordinality as w (workspace_id, n)
+            join pg_catalog.jsonb_array_elements(v_keys) with ordinality as j (value, n) on j.n = w.n
+           cross join lateral (select array(select pg_catalog.jsonb_array_elements_text(j.value)) as key) as k
+           where w.workspace_id is not null) as r
+    left join iu_core.fn_search_rows_read(null, array(
+           select iu_core.fn_search_row_id(p_table_id, w.workspace_id, array(select pg_catalog.jsonb_array_elements_text(j.value)))
+             from pg_catalog.unnest(v_workspaces) with ordinality as w (workspace_id, n)
+             join pg_catalog.jsonb_array_elements(v_keys) with ordinality as j (value, n) on j.n = w.n
+            where w.workspace_id is not null)) as now on now.row_id = r.row_id
+    left join iu_core.vector_outbox o on o.row_id = r.row_id
+   where coalesce(o.status, 'done') = 'done' and now.problem is null
+     -- Not one that was deleted since the page was read.
+     and (now.row_id is not null or not exists (select from iu_core.search_row k where k.row_id = r.row_id))
+     and not exists (select from iu_core.search_row_change c where c.table_id = p_table_id and c.key = r.key)
+     and coalesce(now.body, 'x') <> ''
+     and not exists (select from iu_core.search_chunk c where c.row_id = r.row_id and c.content_hash_at_embedding = now.content_hash);
+end $$;
+
+grant execute on function iu_core.fn_search_audit_table(uuid, text[], integer) to vector_worker;
+
+-- The other direction: rows that search has and the table has no more, in the order of their ids, without pending work. For
+-- vector_worker, which reads the table. `next`: the id after which the next page begins.
+create or replace function iu_core.fn_search_audit_rows(p_table_id uuid, p_after uuid default null, p_page integer default 1000,
+                                                        out next uuid, out leftover jsonb)
+language plpgsql
+as $$
+declare
+  v_rows uuid[];
+begin
+  select pg_catalog.array_agg(x.row_id order by x.row_id) into v_rows
+    from (select r.row_id
+            from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+           where r.table_id = p_table_id and t.state = 'active' and (p_after is null or r.row_id > p_after)
+             and exists (select from iu_core.search_chunk c where c.row_id = r.row_id)
+           order by r.row_id limit p_page) as x;
+  if pg_catalog.cardinality(v_rows) = p_page then
+    next := v_rows[p_page];
+  end if;
+  select pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('row_id', r.row_id, 'workspace_id', r.workspace_id, 'key', r.key)) into leftover
+    from iu_core.search_row r
+    left join iu_core.vector_outbox o on o.row_id = r.row_id
+   where r.row_id = any (v_rows) and coalesce(o.status, 'done') = 'done'
+     and not exists (select from iu_core.search_row_change c where c.table_id = p_table_id and c.key = r.key)
+     and not exists (select from iu_core.fn_search_rows_read(null, v_rows) as now where now.row_id = r.row_id);
+end $$;
+
+grant execute on function iu_core.fn_search_audit_rows(uuid, uuid, integer) to vector_worker;
+
+-- Projects rows of a table again that the audit found missing or left over: [{row_id, workspace_id, key}]. For back-end code.
+create or replace function iu_core.fn_search_audit_repair_rows(p_table_id uuid, p_rows jsonb) returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rows uuid[];
+begin
+  perform iu_core.require_member(null, 'administer');
+  with named as (
+    select iu_core.fn_search_row_id(p_table_id, s.workspace_id, s.key) as row_id, s.workspace_id, s.key
+      from jsonb_array_elements(p_rows) as j
+     cross join lateral (select (j ->> 'workspace_id')::uuid as workspace_id, array(select jsonb_array_elements_text(j -> 'key')) as key) as s
+  ), known as (
+    insert into iu_core.search_row as r (row_id, table_id, workspace_id, key, seen_pass)
+    select n.row_id, t.table_id, n.workspace_id, n.key, t.scan_pass
+      from named n join iu_core.search_table t on t.table_id = p_table_id and t.state = 'active' order by n.row_id
+    on conflict (row_id) do update set seen_pass = excluded.seen_pass
+    returning r.row_id
+  )
+  select array_agg(k.row_id order by k.row_id) into v_rows from known k;
+  perform iu_core.fn_search_rows_enqueue_now(v_rows);
+  return coalesce(cardinality(v_rows), 0);
+end $$;
+
+grant execute on function iu_core.fn_search_audit_repair_rows(uuid, jsonb) to dot_executor, service_role;

@@ -52,10 +52,10 @@ grant execute on function iu_core.fn_search_collection_create(text, text, intege
 
 -- The next chunks that have no vector in a collection, with their texts, and recorded as being written: two concurrent
 -- backfills get different ones. Chunks that were begun a minute ago and not finished are returned again, rejected ones are not.
--- Returns nothing unless the gate that excludes staging is open.
+-- The text of a chunk of a table's row is read by the worker, in the row. Returns nothing unless the gate that excludes staging is open.
 create or replace function iu_core.fn_search_collection_backfill(p_collection text, p_limit integer default 100)
 returns table (chunk_id uuid, unit_id uuid, unit_version_id uuid, canonical_address text, content_hash text, workspace_id uuid,
-               "position" smallint, text text)
+               "position" smallint, text text, row_id uuid, from_char integer, to_char integer)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -77,7 +77,10 @@ begin
   return query
     with picked as materialized (
       select c.* from iu_core.search_chunk c
-       where c.unit_id is not null
+       where c.document_id is null
+         and (c.unit_id is not null
+              or exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                          where r.row_id = c.row_id and t.state = 'active'))
          and not exists (select from iu_core.search_point p
                           where p.collection = p_collection and p.chunk_id = c.chunk_id
                             and (p.state in ('written', 'refused') or p.state = 'writing' and p.changed_at > clock_timestamp() - interval '1 minute'))
@@ -85,19 +88,19 @@ begin
          -- A concurrent removal of a chunk sees the point that we record, or we do not see the chunk.
          for key share skip locked
     ), writing as (
-      insert into iu_core.search_point as p (collection, chunk_id, unit_id, text_hash, generation, state)
-      select p_collection, c.chunk_id, c.unit_id, c.text_hash, 0, 'writing' from picked c order by c.chunk_id
+      insert into iu_core.search_point as p (collection, chunk_id, unit_id, row_id, text_hash, generation, state)
+      select p_collection, c.chunk_id, c.unit_id, c.row_id, c.text_hash, 0, 'writing' from picked c order by c.chunk_id
       on conflict (collection, chunk_id) do update
          set state = 'writing', vector = null, generation = 0, tx = pg_current_xact_id(), changed_at = clock_timestamp()
        where p.state <> 'written'
       returning p.chunk_id
     )
     select c.chunk_id, c.unit_id, c.unit_version_id, u.canonical_address, c.content_hash_at_embedding, c.workspace_id, c.position,
-           substring(v.body from c.from_char + 1 for c.to_char - c.from_char)
+           substring(v.body from c.from_char + 1 for c.to_char - c.from_char), c.row_id, c.from_char, c.to_char
       from writing w
       join picked c on c.chunk_id = w.chunk_id
-      join iu_core.information_unit u on u.unit_id = c.unit_id
-      join iu_core.unit_version v on v.unit_version_id = c.unit_version_id;
+      left join iu_core.information_unit u on u.unit_id = c.unit_id
+      left join iu_core.unit_version v on v.unit_version_id = c.unit_version_id;
 end $$;
 
 grant execute on function iu_core.fn_search_collection_backfill(text, integer) to vector_worker;
@@ -115,6 +118,7 @@ declare
   v_written bigint;
   v_refused bigint;
   v_units uuid[];
+  v_rows uuid[];
 begin
   c := iu_core.fn_search_collection_require(p_collection, 'building');
   -- Sessions that record a vector as written hold a shared lock on this row.
@@ -123,13 +127,18 @@ begin
   if exists (select from iu_core.search_point a
                join iu_core.search_chunk k on k.chunk_id = a.chunk_id
               where a.collection = v_old and a.state = 'written'
+                -- A table that has stopped cannot be read; all its rows are projected when it goes on.
+                and (k.row_id is null
+                     or exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                 where r.row_id = k.row_id and t.state = 'active'))
                 and not exists (select from iu_core.search_point b
                                  where b.collection = p_collection and b.chunk_id = a.chunk_id and b.state in ('written', 'refused'))) then
     return false;
   end if;
   select count(*) filter (where p.state = 'written'), count(*) filter (where p.state = 'refused'),
-         array_agg(distinct p.unit_id order by p.unit_id) filter (where p.state = 'refused')
-    into v_written, v_refused, v_units
+         array_agg(distinct p.unit_id order by p.unit_id) filter (where p.state = 'refused' and p.unit_id is not null),
+         array_agg(distinct p.row_id order by p.row_id) filter (where p.state = 'refused' and p.row_id is not null)
+    into v_written, v_refused, v_units, v_rows
     from iu_core.search_point p
    where p.collection = p_collection and exists (select from iu_core.search_chunk k where k.chunk_id = p.chunk_id);
   -- An embedder that rejects so much is misconfigured; a few rejected chunks are normal.
@@ -142,6 +151,7 @@ begin
   if v_refused > 0 then
     delete from iu_core.unit_vector where unit_id = any (v_units);
     perform iu_core.fn_vector_enqueue_now(v_units);
+    perform iu_core.fn_search_rows_enqueue_now(v_rows);
     perform iu_core.fn_search_collection_resolve_issue(p_collection, 'The collection is in use; what it lacks is tried again.');
   end if;
   perform pg_notify('stagedoor', 'search ');

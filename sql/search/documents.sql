@@ -7,7 +7,7 @@ create or replace function iu_core.fn_document_put(
   p_source_ref text,
   p_title text,
   p_body text,
-  p_language text default 'en'
+  p_language text default null
 ) returns uuid
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -25,13 +25,13 @@ begin
     when p_title is null or p_title !~ '\S' or length(p_title) > 500 then 'A document needs a title of up to 500 characters'
     when p_body is null or p_body !~ '\S' then 'A document needs a text'
     when octet_length(p_body) > 10485760 then 'A document has at most 10 MiB'
-    when p_language is null or p_language !~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' then format('%L is not a language', p_language) end;
+    when p_language !~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' then format('%L is not a language', p_language) end;
   if v_problem is not null then
     raise exception using errcode = 'SD001', message = v_problem;
   end if;
   perform set_config('stagedoor.knowledge_base', p_workspace_id || ' ' || p_source_ref, true);
   insert into iu_core.kb_document as d (workspace_id, source_ref, title, language, body, content_hash, updated_by, origin)
-  values (p_workspace_id, p_source_ref, p_title, p_language, p_body, v_hash, iu_core.fn_actor(), 'knowledge_base')
+  values (p_workspace_id, p_source_ref, p_title, coalesce(p_language, iu_core.fn_text_language(p_body)), p_body, v_hash, iu_core.fn_actor(), 'knowledge_base')
   on conflict (workspace_id, source_ref) do update
      set title = excluded.title, language = excluded.language, body = excluded.body, content_hash = excluded.content_hash,
          updated_by = excluded.updated_by, updated_at = clock_timestamp(), deleted_at = null, origin = 'knowledge_base'

@@ -106,12 +106,16 @@ declare
 begin
   perform iu_core.require_member(coalesce(p_workspace_id, iu_core.fn_unit_workspace(p_unit_ids[1])), 'operate');
   v_workspace := coalesce(p_workspace_id, iu_core.fn_unit_workspace(p_unit_ids[1]));
+  if p_unit_ids is null then
+    while iu_core.fn_search_rows_collect(true) > 0 loop end loop;
+  end if;
   update iu_core.vector_outbox o
      set earliest_run_at = clock_timestamp()
    where o.status in ('pending', 'processing') and o.retry_count = 0 and o.earliest_run_at > clock_timestamp()
      and case when p_unit_ids is null
               then o.unit_id in (select u.unit_id from iu_core.information_unit u where u.workspace_id = v_workspace)
                    or o.document_id in (select d.document_id from iu_core.kb_document d where d.workspace_id = v_workspace)
+                   or o.row_id in (select r.row_id from iu_core.search_row r where r.workspace_id = v_workspace)
               else o.unit_id in (select u.unit_id from iu_core.information_unit u
                                   where u.unit_id = any (p_unit_ids) and u.workspace_id = v_workspace) end;
   get diagnostics v_count = row_count;
@@ -123,14 +127,14 @@ end $$;
 
 grant execute on function iu_core.fn_vector_flush(uuid[], uuid) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Claims due rows for a worker: one row for each unit or document, oldest first, also those whose worker's lease has expired.
+-- Claims due rows for a worker: one row for each unit, document or row of a table, oldest first, also those whose worker's lease has expired.
 -- Claims nothing unless the gate that excludes staging is open, and no unit before phase 1; deletions are claimed in every
 -- phase.
 create or replace function iu_core.fn_vector_claim(
   p_worker uuid,
   p_limit integer default 50,
   p_lease interval default '2 minutes'
-) returns table (outbox_id uuid, unit_id uuid, document_id uuid, operation text, generation bigint, retry_count integer)
+) returns table (outbox_id uuid, unit_id uuid, document_id uuid, row_id uuid, operation text, generation bigint, retry_count integer)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -163,13 +167,15 @@ begin
     update iu_core.vector_outbox o
        set status = 'processing', worker_id = p_worker, leased_until = v_now + p_lease, changed_at = v_now
       from due d where o.outbox_id = d.outbox_id
-    returning o.outbox_id, o.unit_id, o.document_id, o.operation, o.generation, o.retry_count;
+    returning o.outbox_id, o.unit_id, o.document_id, o.row_id, o.operation, o.generation, o.retry_count;
 end $$;
 
 grant execute on function iu_core.fn_vector_claim(uuid, integer, interval) to vector_worker;
 
 -- The text stage of a worker's rows and the plan of their vectors, in one transaction. p_sources is an array of
 --   {outbox_id, generation, unit_version_id (of a unit), content_hash, updated_at (of a document), chunks: [{from, to}]}
+-- and of a row of a table with its text and filter values (body, filters): only the worker may read the table. If the row has changed
+-- since, its outbox row was enqueued again, or will be as soon as that change is collected.
 -- Without chunks the source is removed from search. Rows that the worker no longer has, or that were enqueued again, are
 -- skipped: their next worker reads PostgreSQL again. One such transaction at a time in a workspace, so that the newest text
 -- wins. Returns the remaining work in the stores, by row:
@@ -193,21 +199,22 @@ begin
   -- Always in this order, so that two workers cannot wait for each other. Before the look at whose the rows are: who comes next
   -- has waited here.
   perform iu_core.fn_search_lock(w.workspace_id)
-     from (select distinct coalesce(u.workspace_id, d.workspace_id) as workspace_id
+     from (select distinct coalesce(u.workspace_id, d.workspace_id, r.workspace_id) as workspace_id
              from jsonb_to_recordset(p_sources) as s (outbox_id uuid)
              join iu_core.vector_outbox o on o.outbox_id = s.outbox_id
              left join iu_core.information_unit u on u.unit_id = o.unit_id
              left join iu_core.kb_document d on d.document_id = o.document_id
+             left join iu_core.search_row r on r.row_id = o.row_id
             order by 1) as w;
   with held as materialized (
-    select o.outbox_id, o.unit_id, o.document_id, s.unit_version_id, s.content_hash, s.chunks
-      from jsonb_to_recordset(p_sources) as s (outbox_id uuid, generation bigint, unit_version_id uuid, content_hash text, chunks jsonb)
+    select o.outbox_id, o.unit_id, o.document_id, o.row_id, s.unit_version_id, s.content_hash, s.chunks, s.body
+      from jsonb_to_recordset(p_sources) as s (outbox_id uuid, generation bigint, unit_version_id uuid, content_hash text, chunks jsonb, body text)
       join iu_core.vector_outbox o on o.outbox_id = s.outbox_id and o.generation = s.generation
        and o.worker_id = p_worker and o.status = 'processing' and o.leased_until > clock_timestamp()
   )
   select array_agg(h.outbox_id),
-         jsonb_agg(jsonb_build_object('unit_id', h.unit_id, 'document_id', h.document_id, 'version', h.unit_version_id,
-                                      'hash', h.content_hash, 'chunks', h.chunks)),
+         jsonb_agg(jsonb_build_object('unit_id', h.unit_id, 'document_id', h.document_id, 'row_id', h.row_id, 'version', h.unit_version_id,
+                                      'hash', h.content_hash, 'chunks', h.chunks, 'body', h.body)),
          array_agg(h.document_id) filter (where h.document_id is not null and coalesce(jsonb_typeof(h.chunks), 'null') = 'null')
     into v_held, v_puts, v_gone
     from held h;
@@ -224,6 +231,11 @@ begin
    order by o.document_id
   on conflict (document_id) do update
      set document_updated_at = excluded.document_updated_at, content_hash = excluded.content_hash, synced_at = clock_timestamp();
+  update iu_core.search_row r
+     set content_hash = case jsonb_typeof(s.chunks) when 'array' then s.content_hash end, filters = coalesce(s.filters, '{}')
+    from jsonb_to_recordset(p_sources) as s (outbox_id uuid, content_hash text, filters jsonb, chunks jsonb)
+    join iu_core.vector_outbox o on o.outbox_id = s.outbox_id
+   where o.outbox_id = any (v_held) and r.row_id = o.row_id;
   -- A session that activates another collection waits for us, or we see its change.
   perform from iu_core.search_collection c where c.state in ('active', 'building') order by c.collection for share;
   return query
@@ -231,19 +243,28 @@ begin
       select c.collection from iu_core.search_collection c
        where c.state in ('active', 'building') and c.source_kind = 'information_unit'
     ), held as materialized (
-      select o.outbox_id, o.unit_id, o.generation from iu_core.vector_outbox o where o.outbox_id = any (v_held)
+      select o.outbox_id, o.unit_id, o.row_id, o.generation from iu_core.vector_outbox o where o.outbox_id = any (v_held)
+    ), recorded as materialized (
+      select h.outbox_id, h.generation, x.collection, x.chunk_id
+        from held h
+       cross join lateral (select p.collection, p.chunk_id from iu_core.search_point p where p.unit_id = h.unit_id
+                            union all
+                           select p.collection, p.chunk_id from iu_core.search_point p where p.row_id = h.row_id offset 0) as x
     ), removed as (
       update iu_core.search_point p
          set state = 'removed', vector = null, generation = h.generation, tx = pg_current_xact_id(),
              changed_at = case p.state when 'removed' then p.changed_at else clock_timestamp() end
-        from held h
-       where p.unit_id = h.unit_id and not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id)
+        from recorded h
+       where (p.collection, p.chunk_id) = (h.collection, h.chunk_id)
+         and not exists (select from iu_core.search_chunk c where c.chunk_id = p.chunk_id)
       returning h.outbox_id, p.collection, p.chunk_id
     ), writing as (
-      insert into iu_core.search_point as p (collection, chunk_id, unit_id, text_hash, generation, state)
-      select l.collection, c.chunk_id, c.unit_id, c.text_hash, h.generation, 'writing'
+      insert into iu_core.search_point as p (collection, chunk_id, unit_id, row_id, text_hash, generation, state)
+      select l.collection, c.chunk_id, c.unit_id, c.row_id, c.text_hash, h.generation, 'writing'
         from held h
-        join iu_core.search_chunk c on c.unit_id = h.unit_id
+       cross join lateral (select x.chunk_id, x.unit_id, x.row_id, x.text_hash from iu_core.search_chunk x where x.unit_id = h.unit_id
+                            union all
+                           select x.chunk_id, x.unit_id, x.row_id, x.text_hash from iu_core.search_chunk x where x.row_id = h.row_id offset 0) as c
        cross join live l
        order by l.collection, c.chunk_id
       on conflict (collection, chunk_id) do update
@@ -259,7 +280,7 @@ begin
     select h.outbox_id, 'embed', w.collection, w.chunk_id, c.position
       from writing w
       join iu_core.search_chunk c on c.chunk_id = w.chunk_id
-      join held h on h.unit_id = c.unit_id;
+      join held h on coalesce(h.unit_id, h.row_id) = coalesce(c.unit_id, c.row_id);
 end $$;
 
 grant execute on function iu_core.fn_vector_put(uuid, jsonb) to vector_worker;
@@ -275,6 +296,8 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := clock_timestamp();
+  -- Of a row whose columns say nothing: it has no chunk.
+  v_empty constant text := encode(sha256(''), 'hex');
   v_collection text;
 begin
   if p_worker is null or p_outbox is null or p_generation is null or cardinality(p_outbox) <> cardinality(p_generation) then
@@ -284,7 +307,7 @@ begin
    where c.state = 'active' and c.source_kind = 'information_unit' for share;
   perform from iu_core.vector_outbox o
     where o.outbox_id = any (p_outbox) and o.worker_id = p_worker and o.status = 'processing'
-    order by o.unit_id, o.document_id for no key update;
+    order by o.unit_id, o.document_id, o.row_id for no key update;
   -- Of several versions it is the one that the chunks were taken from, not the newest.
   insert into iu_core.unit_vector as v (unit_id, unit_version_id, content_hash_at_embedding, collection)
   select k.unit_id, min(k.unit_version_id::text)::uuid, min(k.content_hash_at_embedding), v_collection
@@ -308,7 +331,17 @@ begin
     with outcome as (
       select o.outbox_id,
              o.generation = g.generation as newest,
-             case when o.unit_id is null
+             case when o.row_id is not null
+                    then case when r.content_hash is null or r.content_hash = v_empty
+                              then not exists (select from iu_core.search_chunk k where k.row_id = o.row_id)
+                              else exists (select from iu_core.search_chunk k
+                                            where k.row_id = o.row_id and k.content_hash_at_embedding = r.content_hash)
+                                   and not exists (select from iu_core.search_chunk k
+                                                    where k.row_id = o.row_id
+                                                      and not exists (select from iu_core.search_point p
+                                                                       where p.collection = v_collection and p.chunk_id = k.chunk_id
+                                                                         and p.state = 'written')) end
+                  when o.unit_id is null
                     then d.deleted_at is not null or d.origin = 'cut'
                          or coalesce(y.content_hash = d.content_hash, false)
                             and exists (select from iu_core.search_chunk k
@@ -327,6 +360,7 @@ begin
         left join iu_core.information_unit u on u.unit_id = o.unit_id
         left join iu_core.kb_document d on d.document_id = o.document_id
         left join iu_core.search_document_sync y on y.document_id = o.document_id
+        left join iu_core.search_row r on r.row_id = o.row_id
        where o.worker_id = p_worker and o.status = 'processing'
     )
     update iu_core.vector_outbox o
@@ -404,11 +438,12 @@ begin
     if f.status = 'dead_letter' then
       perform iu_core.fn_system_issue_open(
         'vector_dead_letter', 'error', f.outbox_id::text,
-        format('%s cannot be put into search', case when f.unit_id is null then 'A document' else 'A unit' end),
-        jsonb_strip_nulls(jsonb_build_object('outbox_id', f.outbox_id, 'unit_id', f.unit_id, 'document_id', f.document_id,
+        format('%s cannot be put into search', case when f.row_id is not null then 'A row of a table' when f.unit_id is null then 'A document' else 'A unit' end),
+        jsonb_strip_nulls(jsonb_build_object('outbox_id', f.outbox_id, 'unit_id', f.unit_id, 'document_id', f.document_id, 'row_id', f.row_id,
                                              'tries', f.retry_count + 1, 'error', f.last_error)),
         coalesce((select u.workspace_id from iu_core.information_unit u where u.unit_id = f.unit_id),
-                 (select d.workspace_id from iu_core.kb_document d where d.document_id = f.document_id)));
+                 (select d.workspace_id from iu_core.kb_document d where d.document_id = f.document_id),
+                 (select r.workspace_id from iu_core.search_row r where r.row_id = f.row_id)));
     end if;
   end loop;
 end $$;
@@ -461,7 +496,8 @@ begin
    where o.status = 'dead_letter' and (p_outbox is null or o.outbox_id = any (p_outbox))
      and (p_workspace_id is null
           or o.unit_id in (select u.unit_id from iu_core.information_unit u where u.workspace_id = p_workspace_id)
-          or o.document_id in (select d.document_id from iu_core.kb_document d where d.workspace_id = p_workspace_id));
+          or o.document_id in (select d.document_id from iu_core.kb_document d where d.workspace_id = p_workspace_id)
+          or o.row_id in (select r.row_id from iu_core.search_row r where r.workspace_id = p_workspace_id));
   get diagnostics v_count = row_count;
   if v_count > 0 then
     perform pg_notify('stagedoor', 'search ');
@@ -480,10 +516,11 @@ as $$
 declare
   v_workspace uuid;
 begin
-  select coalesce(u.workspace_id, d.workspace_id) into v_workspace
+  select coalesce(u.workspace_id, d.workspace_id, r.workspace_id) into v_workspace
     from iu_core.vector_outbox o
     left join iu_core.information_unit u on u.unit_id = o.unit_id
     left join iu_core.kb_document d on d.document_id = o.document_id
+    left join iu_core.search_row r on r.row_id = o.row_id
    where o.outbox_id = p_outbox_id;
   if not found or not iu_core.fn_workspace_is_visible(v_workspace) then
     raise exception using

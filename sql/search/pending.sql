@@ -4,7 +4,7 @@
 -- as in fn_search_lexical (BM25), so that both can be merged; filters, quotes and stars as there. A unit whose old text is in
 -- search may be found by both. Embeds nothing.
 create or replace function iu_core.fn_search_pending(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (unit_version_id uuid, unit_id uuid, score real)
+returns table (unit_version_id uuid, unit_id uuid, score real, share real, asked integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -15,11 +15,13 @@ declare
   v_condition record;
   v_words text[];
   v_weights float8[];
+  v_shares float8[];
+  v_prefixes text[];
   v_any tsquery;
-  v_english tsquery[];
-  v_simple tsquery[];
+  v_phrases tsquery[];
   v_chunks float8;
   v_mean float8;
+  v_asked integer;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   if p_query is null or p_limit is null or p_limit not between 1 and 1000 then
@@ -29,29 +31,32 @@ begin
     return;
   end if;
   v_query := iu_core.fn_search_parse(p_query);
-  -- English texts have none of the common words, so there they find nothing.
-  v_words := case when v_query.words = '{}' and v_query.prefixes = '{}' then v_query.stops else v_query.words end;
-  select string_agg(case when t.is_prefix then format('%s:*', t.quoted) else t.quoted end, ' | ')::tsquery into v_any
-    from (select '''' || replace(replace(w, '\', '\\'), '''', '''''') || '''' as quoted, false as is_prefix
-            from (select w from unnest(v_words) as w limit 64) as w
-           union all
-          select '''' || replace(replace(p, '\', '\\'), '''', '''''') || '''', true from unnest(v_query.prefixes) as p) as t;
-  if v_any is null then
-    return;
-  end if;
-  select array_agg(q.english), array_agg(q.simple) into v_english, v_simple
-    from unnest(v_query.phrases) as p (phrase)
-   cross join lateral (select phraseto_tsquery('english', iu_core.fn_search_normalize(p.phrase)) as english,
-                              phraseto_tsquery('simple', iu_core.fn_search_normalize(p.phrase)) as simple offset 0) as q
-   where numnode(q.english) > 0;
+  v_prefixes := v_query.prefixes || iu_core.fn_search_short_runs(v_query.free);
   select s.chunks, s.words::float8 / nullif(s.chunks, 0) into v_chunks, v_mean
     from iu_core.search_statistics s where s.workspace_id = p_workspace_id;
   v_chunks := greatest(coalesce(v_chunks, 0), 1);
   -- A word that only these units have is as rare as one can be.
-  select array_agg(w.word), array_agg(ln(1 + (greatest(v_chunks - coalesce(l.chunks, 0), 0) + 0.5) / (coalesce(l.chunks, 0) + 0.5)))
-    into v_words, v_weights
-    from (select unnest(v_words) as word union select unnest(v_query.prefixes)) as w
-    left join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.word;
+  with word as materialized (
+    select w.lexeme, w.times, w.places, w.is_further,
+           ln(1 + (greatest(v_chunks - coalesce(l.chunks, 0), 0) + 0.5) / (coalesce(l.chunks, 0) + 0.5)) as rareness
+      from (select * from iu_core.fn_search_question_words(p_workspace_id, v_query.free)
+             union all select p, 1, '{}', false from unnest(v_prefixes) as p) as w
+      left join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.lexeme collate "C"
+     order by rareness desc, w.lexeme limit 64
+  ), whole as (
+    select sum(p.rareness) as mass, count(*) + cardinality(v_prefixes) as asked
+      from (select p.place, max(w.rareness) as rareness from word w cross join unnest(w.places) as p (place) group by 1) as p
+  )
+  select array_agg(w.lexeme), array_agg(w.times * w.rareness * case when w.is_further then 0.5 else 1 end),
+         array_agg(cardinality(w.places) * w.rareness / greatest(h.mass, 1e-9)),
+         string_agg(case when w.lexeme = any (v_prefixes) then format('%s:*', w.quoted) else w.quoted end, ' | ')::tsquery,
+         max(h.asked)
+    into v_words, v_weights, v_shares, v_any, v_asked
+    from (select w.*, '''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''' as quoted from word w) as w cross join whole h;
+  if v_any is null then
+    return;
+  end if;
+  select array_agg(p.phrase) into v_phrases from iu_core.fn_search_phrases(p_workspace_id, v_query.phrases) as p;
   v_condition := iu_core.fn_search_filter(v_filters);
   return query execute format($q$
     with best as materialized (
@@ -59,19 +64,22 @@ begin
         from iu_core.search_pending c
        cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = c.unit_id offset 0) as u
        where c.workspace_id = $1 and c.words @@ $3 and %s and %s
-         and ($4 is null or iu_core.fn_search_phrases_match(c.words, c.language, $4, $5))
+         and ($4 is null or c.words @@ all ($4))
        order by ts_rank(c.words, $3) desc, c.unit_id
        limit $9)
-    select b.unit_version_id, b.unit_id, (2.2 * s.score)::real as score
+    select b.unit_version_id, b.unit_id, (2.2 * s.score)::real as score, least(s.share, 1)::real, $11
       from best b
      cross join lateral (
-       select sum(t.weight * w.count / (w.count + float8 '0.3' + float8 '0.9' * w.length / coalesce($8, w.length))) as score
-         from (select n.lexeme, cardinality(n.positions)::float8 as count, sum(cardinality(n.positions)) over ()::float8 as length
+       select sum(t.weight * w.count / (w.count + float8 '0.3' + float8 '0.9' * w.length / greatest(coalesce($8, w.length), 1))) as score,
+              sum(t.share) as share
+         from (select n.lexeme, (cardinality(n.positions) + 2 * cardinality(array_positions(n.weights, 'A')))::float8 as count,
+                      sum(cardinality(array_positions(n.weights, 'D'))) over ()::float8 as length
                  from unnest(b.words) as n) as w
-         join unnest($6, $7) as t (word, weight) on t.word = w.lexeme or t.word = any ($10) and starts_with(w.lexeme, t.word)) as s
+         join unnest($5, $6, $7) as t (word, weight, share)
+           on t.word = w.lexeme or t.word = any ($10) and starts_with(w.lexeme, t.word)) as s
      order by score desc nulls last, b.unit_id
     $q$, v_condition.units, v_condition.chunks)
-    using p_workspace_id, v_filters, v_any, v_english, v_simple, v_words, v_weights, v_mean, p_limit, v_query.prefixes;
+    using p_workspace_id, v_filters, v_any, v_phrases, v_words, v_weights, v_shares, v_mean, p_limit, v_prefixes, v_asked;
 end $$;
 
 grant execute on function iu_core.fn_search_pending(uuid, text, integer, jsonb) to
@@ -85,11 +93,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into iu_core.search_pending as p (unit_id, workspace_id, unit_version_id, language, words)
-  select u.unit_id, u.workspace_id, v.unit_version_id, v.language, iu_core.fn_search_words(v.body, v.language)
+  select u.unit_id, u.workspace_id, v.unit_version_id, l.language,
+         iu_core.fn_search_chunk_words(v.body, l.language, iu_core.fn_search_unit_title(u.unit_id, v.version_no, v.title, v.body),
+                                       iu_core.fn_search_path(u.container_id))
     from unnest(p_unit_ids) as g (unit_id)
    cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = g.unit_id offset 0) as u
-   cross join lateral (select n.unit_version_id, n.language, n.body from iu_core.unit_version n
+   cross join lateral (select n.unit_version_id, n.version_no, n.language, n.title, n.body from iu_core.unit_version n
                         where n.unit_version_id = u.current_version_id offset 0) as v
+   cross join lateral (select case v.language when 'und' then iu_core.fn_text_language(v.body) else v.language end as language offset 0) as l
    where not exists (select from iu_core.search_chunk c
                       where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash)
    -- Every session that locks many of these rows uses this order.
@@ -97,6 +108,14 @@ begin
   on conflict (unit_id) do update
      set unit_version_id = excluded.unit_version_id, language = excluded.language, words = excluded.words
    where p.unit_version_id <> excluded.unit_version_id;
+  -- Questions are analysed in its language from now on.
+  insert into iu_core.search_language (workspace_id, language, chunks)
+  select distinct p.workspace_id, split_part(p.language, '-', 1), 0 from iu_core.search_pending p
+   where p.unit_id = any (p_unit_ids)
+     and not exists (select from iu_core.search_language l
+                      where (l.workspace_id, l.language) = (p.workspace_id, split_part(p.language, '-', 1)))
+   order by 1, 2
+  on conflict do nothing;
   -- The text equals what search has.
   perform iu_core.fn_search_pending_delete(p_unit_ids);
 end $$;

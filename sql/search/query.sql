@@ -1,11 +1,13 @@
 -- Search by words, ranked by BM25, and hits with their freshness.
 
--- Searches by words: BM25 (k1 1.2, b 0.75), chunks with the highest score first. A text should contain some words of the query,
+-- Searches by words: BM25 (k1 1.2, b 0.75), chunks with the highest score first; a word of the title counts as three in the text, one of
+-- the titles above it as one, and a word that the query repeats as often as it does (decision 0022). A text should contain some words of the query,
 -- the more and the rarer the better, so a query can be a question. "Words in quotes" must occur exactly, prefix* matches all
--- words that begin with it, -word must not occur. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of unknown
--- words, finds nothing; fn_search_parse tells which.
+-- words that begin with it, -word must not occur. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of
+-- unknown words, finds nothing; fn_search_parse tells which. share: of the query's words, each by its rareness, that the chunk has, from 0 to 1; asked: how
+-- many words the query asks for.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real)
+returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real, asked integer, row_id uuid)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A plan made for one query's words is no worse for the next one's; compiling it takes longer than running it.
@@ -18,6 +20,7 @@ declare
   v_most constant integer := greatest(500, 2 * p_limit);
   v_longest constant integer := 8000;
   v_filters jsonb := iu_core.fn_search_filters_of(p_query, p_filters);
+  v_rows boolean := iu_core.fn_search_session_is_ours();
   v_terms record;
   -- How many of the words, rarest first, choose; the others only score what was chosen.
   v_rare integer;
@@ -26,6 +29,7 @@ declare
   v_asked_before boolean;
   v_chunks integer[];
   v_scores real[];
+  v_shares real[];
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   if p_query is null or p_limit is null or p_limit not between 1 and 1000 then
@@ -45,22 +49,27 @@ begin
   -- Nearly all chunks pass the filters, so only the best are tested; if too many of them fail, the filters are applied first.
   foreach v_asked_before in array case when v_filters = '{}' and v_rare > 0 then '{false,true}'::boolean[] else '{true}' end loop
     if not v_asked_before then
-      v_chosen := iu_core.fn_search_top_chunks(v_terms.lexeme_ids[:v_rare], v_terms.weights[:v_rare], v_terms.mean_length, v_most);
+      v_chosen := iu_core.fn_search_top_chunks(v_terms.lexeme_ids[:v_rare], v_terms.weights[:v_rare], v_terms.shares[:v_rare],
+                                                  v_terms.mean_length, v_most);
     elsif cardinality(v_allowed) <= v_most then
-      select v_allowed as chunk_nos, array_fill(0::float8, array[cardinality(v_allowed)]) as scores into v_chosen;
+      select v_allowed as chunk_nos, array_fill(0::float8, array[cardinality(v_allowed)]) as scores,
+             array_fill(0::float8, array[cardinality(v_allowed)]) as shares into v_chosen;
     else
       v_chosen := iu_core.fn_search_candidates(
         p_workspace_id, coalesce(v_terms.required, v_terms.lexeme_ids[:v_rare]),
         case when v_rare = 0 then array_fill(0::float8, array[cardinality(v_terms.required)]) else v_terms.weights[:v_rare] end,
-        v_terms.mean_length, v_terms.english, v_terms.simple, v_filters, v_allowed, v_most);
+        case when v_rare = 0 then array_fill(0::float8, array[cardinality(v_terms.required)]) else v_terms.shares[:v_rare] end,
+        v_terms.mean_length, v_terms.phrases, v_filters, v_allowed, v_most);
     end if;
-    select array_agg(f.chunk_no), array_agg(f.score) into v_chunks, v_scores from (
-      select b.chunk_no, (2.2 * b.score)::real as score
-        from (select k.chunk_no, k.score + coalesce(p.score, 0) as score
-                from unnest(v_chosen.chunk_nos, v_chosen.scores) as k (chunk_no, score)
+    select array_agg(f.chunk_no), array_agg(f.score), array_agg(f.share) into v_chunks, v_scores, v_shares from (
+      select b.chunk_no, (2.2 * b.score)::real as score, least(b.share, 1)::real as share
+        from (select k.chunk_no, k.score + coalesce(p.score, 0) as score, k.share + coalesce(p.share, 0) as share
+                from unnest(v_chosen.chunk_nos, v_chosen.scores, v_chosen.shares) as k (chunk_no, score, share)
                cross join lateral (
-                 select sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score
-                   from unnest(v_terms.lexeme_ids[v_rare + 1:], v_terms.weights[v_rare + 1:]) as t (lexeme_id, weight)
+                 select sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score,
+                        sum(t.share) as share
+                   from unnest(v_terms.lexeme_ids[v_rare + 1:], v_terms.weights[v_rare + 1:], v_terms.shares[v_rare + 1:])
+                          as t (lexeme_id, weight, share)
                   cross join lateral (select x.count, x.length from iu_core.search_posting x
                                        where x.lexeme_id = t.lexeme_id and x.chunk_no = k.chunk_no offset 0) as p
                  offset 0) as p
@@ -68,20 +77,22 @@ begin
        cross join lateral (
          select from iu_core.search_chunk x
           where x.chunk_no = b.chunk_no and b.score > 0
-            and (v_terms.english is null or iu_core.fn_search_phrases_match(x.words, x.language, v_terms.english, v_terms.simple))
+            and (v_terms.phrases is null or x.words @@ all (v_terms.phrases))
             and (v_asked_before
                  or exists (select from iu_core.information_unit u
                              where u.unit_id = x.unit_id and u.deleted_at is null and u.lifecycle_status in ('draft', 'enacted'))
                  or exists (select from iu_core.kb_document d
-                             where d.document_id = x.document_id and d.deleted_at is null and d.origin = 'knowledge_base'))
+                             where d.document_id = x.document_id and d.deleted_at is null and d.origin = 'knowledge_base')
+                 or v_rows and exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                        where r.row_id = x.row_id and t.state = 'active'))
          offset 0) as shown
        limit p_limit) as f;
     exit when cardinality(v_chunks) = p_limit or coalesce(cardinality(v_chosen.chunk_nos), 0) < v_most;
   end loop;
   return query
-  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score
-    from unnest(v_chunks, v_scores) as f (chunk_no, score)
-   cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id from iu_core.search_chunk x
+  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share, v_terms.asked, c.row_id
+    from unnest(v_chunks, v_scores, v_shares) as f (chunk_no, score, share)
+   cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id, x.row_id from iu_core.search_chunk x
                         where x.chunk_no = f.chunk_no offset 0) as c
    order by f.score desc, c.chunk_id;
 end $$;
@@ -215,9 +226,9 @@ grant execute on function iu_core.fn_search_texts(uuid, uuid[], uuid[]) to
 -- First phase of fn_search_lexical: which chunks are worth scoring in full, and their score by the selecting words. Filters and
 -- phrases are applied before. Internal. If few chunks pass the filters, these are scored; if many, chunks are tested in order
 -- of score until there are enough.
-create or replace function iu_core.fn_search_candidates(p_workspace_id uuid, p_lexemes integer[], p_weights float8[], p_mean_length float8,
-                                                        p_english tsquery[], p_simple tsquery[], p_filters jsonb, p_allowed integer[],
-                                                        p_most integer, out chunk_nos integer[], out scores float8[])
+create or replace function iu_core.fn_search_candidates(p_workspace_id uuid, p_lexemes integer[], p_weights float8[], p_shares float8[],
+                                                        p_mean_length float8, p_phrases tsquery[], p_filters jsonb, p_allowed integer[],
+                                                        p_most integer, out chunk_nos integer[], out scores float8[], out shares float8[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -225,10 +236,11 @@ declare
   v_condition record := iu_core.fn_search_filter(p_filters);
 begin
   execute format($q$
-    select array_agg(k.chunk_no), array_agg(k.score)
-      from (select s.chunk_no, s.score
-              from (select p.chunk_no, sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / $5)) as score
-                      from unnest($3, $4) as t (lexeme_id, weight)
+    select array_agg(k.chunk_no), array_agg(k.score), array_agg(k.share)
+      from (select s.chunk_no, s.score, s.share
+              from (select p.chunk_no, sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / $6)) as score,
+                           sum(t.share) as share
+                      from unnest($3, $4, $5) as t (lexeme_id, weight, share)
                      cross join lateral (select * from iu_core.search_posting x where x.lexeme_id = t.lexeme_id offset 0) as p
                      %s
                      group by p.chunk_no order by score desc, p.chunk_no) as s
@@ -239,27 +251,68 @@ begin
              limit $8) as k
     $q$,
     case when p_allowed is not null then 'join unnest($9) as a (chunk_no) on a.chunk_no = p.chunk_no' end,
-    case when p_english is not null then 'and iu_core.fn_search_phrases_match(c.words, c.language, $6, $7)' end,
+    case when p_phrases is not null then 'and c.words @@ all ($7)' end,
     case when p_allowed is null then
       format($q$ %s and (exists (select from iu_core.information_unit u where u.unit_id = c.unit_id and %s)
-                         or exists (select from iu_core.kb_document d where d.document_id = c.document_id and %s)) $q$,
-             v_condition.chunks, v_condition.units, v_condition.documents)
+                         or exists (select from iu_core.kb_document d where d.document_id = c.document_id and %s)
+                         or exists (select from iu_core.search_row r join iu_core.search_table t on t.table_id = r.table_id
+                                     where r.row_id = c.row_id and %s)) $q$,
+             v_condition.chunks, v_condition.units, v_condition.documents, v_condition.rows)
       else 'true' end)
-    into chunk_nos, scores
-    using p_workspace_id, p_filters, p_lexemes, p_weights, p_mean_length, p_english, p_simple, p_most, p_allowed;
+    into chunk_nos, scores, shares
+    using p_workspace_id, p_filters, p_lexemes, p_weights, p_shares, p_mean_length, p_phrases, p_most, p_allowed;
 end $$;
 
 -- The chunks with the highest scores for words (BM25 without its constant factor), best first: fn_search_candidates without
 -- filters. Internal.
-create or replace function iu_core.fn_search_top_chunks(p_lexemes integer[], p_weights float8[], p_mean_length float8, p_most integer,
-                                                  out chunk_nos integer[], out scores float8[])
+create or replace function iu_core.fn_search_top_chunks(p_lexemes integer[], p_weights float8[], p_shares float8[], p_mean_length float8,
+                                                  p_most integer, out chunk_nos integer[], out scores float8[], out shares float8[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  select array_agg(k.chunk_no), array_agg(k.score) into chunk_nos, scores
-    from (select p.chunk_no, sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / p_mean_length)) as score
-            from unnest(p_lexemes, p_weights) as t (lexeme_id, weight)
+  select array_agg(k.chunk_no), array_agg(k.score), array_agg(k.share) into chunk_nos, scores, shares
+    from (select p.chunk_no, sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / p_mean_length)) as score,
+                 sum(t.share) as share
+            from unnest(p_lexemes, p_weights, p_shares) as t (lexeme_id, weight, share)
            cross join lateral (select * from iu_core.search_posting x where x.lexeme_id = t.lexeme_id offset 0) as p
            group by p.chunk_no order by score desc, p.chunk_no limit p_most) as k;
 end $$;
+
+-- Scores chunks of the caller's choice for a query, as fn_search_lexical does, whatever else would be found: hits of the vectors are
+-- compared with hits of the words. A chunk without a word of the query, or of another workspace, has no row; phrases and filters are
+-- not asked. Chunks of rows of tables are scored only for sessions that read each row under the rights of the caller.
+create or replace function iu_core.fn_search_scores(p_workspace_id uuid, p_query text, p_chunk_ids uuid[])
+returns table (chunk_id uuid, score real, share real, asked integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+  v_rows boolean := iu_core.fn_search_session_is_ours();
+  v_terms record;
+begin
+  perform iu_core.require_member(p_workspace_id, 'read');
+  if p_query is null or p_chunk_ids is null or cardinality(p_chunk_ids) > 5000 then
+    raise exception using errcode = 'SD001', message = 'Scores need a query, and at most 5000 chunks';
+  end if;
+  select * into v_terms from iu_core.fn_search_terms(p_workspace_id, p_query);
+  if not found then
+    return;
+  end if;
+  return query
+  select c.chunk_id, (2.2 * s.score)::real, least(s.share, 1)::real, v_terms.asked
+    from unnest(p_chunk_ids) as g (chunk_id)
+   cross join lateral (select x.chunk_no, x.chunk_id from iu_core.search_chunk x
+                        where x.chunk_id = g.chunk_id and x.workspace_id = p_workspace_id and (v_rows or x.row_id is null) offset 0) as c
+   cross join lateral (
+     select sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score, sum(t.share) as share
+       from unnest(v_terms.lexeme_ids, v_terms.weights, v_terms.shares) as t (lexeme_id, weight, share)
+      cross join lateral (select x.count, x.length from iu_core.search_posting x
+                           where x.lexeme_id = t.lexeme_id and x.chunk_no = c.chunk_no offset 0) as p) as s
+   where s.score > 0;
+end $$;
+
+grant execute on function iu_core.fn_search_scores(uuid, text, uuid[]) to
+  dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;

@@ -11,8 +11,6 @@ create or replace function iu_core.fn_iu_staging_consume(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  r iu_core.iu_staging_record;
 begin
   perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
@@ -30,6 +28,20 @@ begin
       hint = 'Open one with iu_core.fn_command_run_start.',
       detail = json_build_object('run', p_consumed_by_run_id)::text;
   end if;
+  perform iu_core.fn_iu_staging_set_consumed(p_staging_record_id, p_consumed_by_run_id, p_digest);
+end $$;
+
+grant execute on function iu_core.fn_iu_staging_consume(uuid, uuid, text) to
+  dot_executor, service_role, directus, authenticated, stagedoor_reviewer;
+
+-- Ends a record as consumed by a run, under its lock. Internal: the caller has checked the right, the gate and the run.
+create or replace function iu_core.fn_iu_staging_set_consumed(p_staging_record_id uuid, p_run_id uuid, p_digest text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  r iu_core.iu_staging_record;
+begin
   select * into r from iu_core.iu_staging_record
    where staging_record_id = p_staging_record_id and expires_at > clock_timestamp()
      and (lifecycle_status = 'approved' or (lifecycle_status = 'pending' and not approval_required))
@@ -49,16 +61,13 @@ begin
     perform iu_core.fn_review_require(r);
   end if;
   update iu_core.iu_staging_record u
-     set lifecycle_status = 'consumed', consumed_at = clock_timestamp(), consumed_by_run_id = p_consumed_by_run_id,
+     set lifecycle_status = 'consumed', consumed_at = clock_timestamp(), consumed_by_run_id = p_run_id,
          retain_until = clock_timestamp() + p.retention
     from iu_core.iu_staging_kind_policy p
    where u.staging_record_id = p_staging_record_id and p.staging_kind = u.staging_kind
   returning u.* into r;
   perform iu_core.fn_iu_staging_event_write(r, 'record_consumed', iu_core.fn_actor());
 end $$;
-
-grant execute on function iu_core.fn_iu_staging_consume(uuid, uuid, text) to
-  dot_executor, service_role, directus, authenticated, stagedoor_reviewer;
 
 -- pending or approved → expired, for overdue records, oldest first. A record is never approved by waiting. Returns how many
 -- expired.

@@ -114,6 +114,7 @@ begin
     end if;
   end if;
   v_standing := iu_core.fn_review_approve(r, v_actor.actor, v_actor.via);
+  perform iu_core.fn_approval_store_answers(r, v_actor.actor);
   if not (v_standing ->> 'met')::boolean then
     return;
   end if;

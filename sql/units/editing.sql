@@ -219,6 +219,9 @@ begin
    where x.unit_id = u.unit_id;
   if v_hash <> u.content_hash then
     perform iu_core.fn_vector_enqueue_unit(u.unit_id, v_hash, 'upsert');
+  elsif p_language <> v_language then
+    -- The same text has other words in another language.
+    perform iu_core.fn_vector_enqueue_unit(u.unit_id, v_hash, 'patch');
   end if;
   perform iu_core.fn_event_write('iu', 'unit_versioned', u.unit_id::text, u.workspace_id, p_actor, p_via, jsonb_build_object(
     'unit_id', u.unit_id, 'unit_version_id', unit_version_id, 'version_no', version_no, 'content_hash', content_hash,

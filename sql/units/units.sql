@@ -1,7 +1,7 @@
 -- Information units: creation and reading.
 
 -- Creates a unit: identity, first version, work for search and event, in one transaction and one round trip. Without a title,
--- its first heading or line is the title. In a container it comes last; of two created at the same moment and place the older
+-- its first heading or line is the title; without a language, it is found out (fn_text_language). In a container it comes last; of two created at the same moment and place the older
 -- id comes first. p_actor: the person for whom a back-end service acts; other callers leave it out or name themselves.
 create or replace function iu_core.fn_unit_create(
   p_workspace_id uuid,
@@ -9,7 +9,7 @@ create or replace function iu_core.fn_unit_create(
   p_body text,
   p_title text default null,
   p_unit_kind text default 'note',
-  p_language text default 'en',
+  p_language text default null,
   p_container_id uuid default null,
   p_source_ref text default null,
   p_profile jsonb default '{}',
@@ -45,7 +45,7 @@ begin
   end if;
   -- The version first: it needs no unit to look at yet (fn_unit_version_guard), and the unit finds it there.
   insert into iu_core.unit_version (unit_id, version_no, unit_kind, title, language, body, content_hash, edited_by, edited_via)
-  values (unit_id, 1, v_kind, v_title, coalesce(p_language, 'en'), p_body, '', v_actor.actor, v_actor.via)
+  values (unit_id, 1, v_kind, v_title, coalesce(p_language, iu_core.fn_text_language(p_body)), p_body, '', v_actor.actor, v_actor.via)
   returning unit_version.unit_version_id, unit_version.content_hash into unit_version_id, content_hash;
   insert into iu_core.information_unit (
     unit_id, workspace_id, canonical_address, unit_kind, container_id, position, source_ref, owner_actor, owner_via, current_version_id,
@@ -192,7 +192,7 @@ begin
   insert into iu_core.unit_version (
     unit_version_id, unit_id, version_no, unit_kind, title, language, body, content_hash, edited_by, edited_via)
   select t.version_id, t.id, 1, coalesce(t.e ->> 'unit_kind', 'note'), coalesce(t.e ->> 'title', iu_core.fn_unit_title(t.e ->> 'body')),
-         coalesce(t.e ->> 'language', 'en'), t.e ->> 'body', '', p_actor, p_via
+         coalesce(t.e ->> 'language', iu_core.fn_text_language(t.e ->> 'body')), t.e ->> 'body', '', p_actor, p_via
     from rows from (jsonb_array_elements(p_units), unnest(v_ids), unnest(v_version_ids)) as t (e, id, version_id);
 
   insert into iu_core.information_unit (

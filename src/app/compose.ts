@@ -376,6 +376,7 @@ function openApi(context: Context, search: Search, nats: Nats | undefined, metri
       pool: openWorkerPool(context, { max: READER_SESSIONS, purpose: 'reader' }),
       home: config.home,
       files: stores.uploads,
+      proposalPool: openProposalPool(context),
     },
     search,
     blobs: stores.blobs,
@@ -383,6 +384,15 @@ function openApi(context: Context, search: Search, nats: Nats | undefined, metri
   }
   closers.push(retainDuck(spoolFolder(config.home)))
   return resources
+}
+
+/** Few: each holds locks on tables of the user while it works. */
+const PROPOSAL_SESSIONS = 2
+
+function openProposalPool(context: Context): Pool | undefined {
+  const { proposalUrl } = context.database
+  if (proposalUrl === undefined) return undefined
+  return openPool(context, proposalUrl, { max: PROPOSAL_SESSIONS, purpose: 'proposals' })
 }
 
 function openRequestPool(context: Context, url: string, purpose: string): Pool {

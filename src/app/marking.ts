@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
+import { storableText } from '../kernel/text.ts'
 import {
+  approveRecord,
   type CreatedRecord,
   createRecord,
   findRecord,
@@ -38,6 +40,8 @@ export interface NewMark extends Omit<MarkOptions, 'previous'> {
   readonly source: string | Buffer
   /** The owner of the record, if the back end stages for a person. */
   readonly owner?: string
+  /** A new record also where nothing has changed since the last cut: the cut would only bring back what people changed around it. */
+  readonly again?: boolean
   /** A few words for the reviewer; default: which document, and how many pieces. */
   readonly purpose?: string
 }
@@ -57,13 +61,38 @@ export interface StagedMark {
 
 /** Stages the marking of a document. No transaction is open while the document is parsed; a large one is parsed in a thread. */
 export async function stageMark(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
-  const { workspace, source: given, owner, purpose, ...options } = mark
+  const { workspace, source: given, owner, purpose, again = false, ...options } = mark
   const previous = await transaction((client) => previousPieces(client, workspace, options.sourceRef))
-  const { manifest, source, report } = await markInThread(given, { ...options, previous })
+  const fallbackLanguage = await transaction((client) => languageOf(client, given))
+  const { manifest, source, report } = await markInThread(given, { ...options, previous, fallbackLanguage })
   const staged = await transaction((client) =>
-    stageProposal(client, { workspace, manifest, source, owner, purpose }),
+    stageProposal(client, {
+      workspace,
+      manifest,
+      source,
+      owner,
+      purpose,
+      isCut: !again && isUnchanged(report),
+    }),
   )
   return { ...staged, manifest, report }
+}
+
+/** More than fn_text_language looks at. */
+const MAX_SAMPLE_BYTES = 8000
+
+/** As search finds it out for a text of which nobody said the language. */
+async function languageOf(db: Queryable, source: string | Buffer): Promise<string> {
+  const text = typeof source === 'string' ? source : source.subarray(0, MAX_SAMPLE_BYTES).toString('utf8')
+  const { rows } = await db.query<{ language: string }>('select iu_core.fn_text_language($1) as language', [
+    storableText(text.slice(0, MAX_SAMPLE_BYTES), ' '),
+  ])
+  return rows[0]!.language
+}
+
+/** Whether the last cut of the document has exactly these pieces. */
+function isUnchanged({ pieces, removed }: MarkReport): boolean {
+  return removed.length === 0 && pieces.every(({ change, moved }) => change === 'same' && !moved)
 }
 
 interface ChangedManifest {
@@ -112,12 +141,17 @@ interface Proposal {
   readonly source: string
   readonly owner?: string | undefined
   readonly purpose?: string | undefined
+  /** The last cut of the document has exactly these pieces. */
+  readonly isCut?: boolean
 }
 
-/** The same marking is staged once. If that record was rejected, has expired or was cut, another one is created. */
+/**
+ * The same marking is staged once. If that record was rejected or has expired, another one is created; if it was cut, only where the
+ * document has changed since.
+ */
 async function stageProposal(
   db: Queryable,
-  { workspace, manifest, source, owner, purpose }: Proposal,
+  { workspace, manifest, source, owner, purpose, isCut = false }: Proposal,
 ): Promise<Omit<StagedMark, 'manifest' | 'report'>> {
   const { document, pieces } = manifest
   const record: NewRecord = {
@@ -138,7 +172,7 @@ async function stageProposal(
   const first = createHash('sha256').update(document.source_ref).update('\0').update(JSON.stringify(manifest))
   for (let key = `mark:${first.digest('hex')}`; ; ) {
     const { content_hash: digest, ...made } = await createRecord(db, request, key)
-    if (made.created || (await isOpen(db, made))) {
+    if (made.created || (isCut && made.lifecycle_status === 'consumed') || (await isOpen(db, made))) {
       return { ...made, digest, left_out: await leftOutOf(db, source, pieces) }
     }
     key = `mark:${made.staging_record_id}`
@@ -300,4 +334,57 @@ function notMarked(
           : '`stagedoor mark FILE` stages a marking.',
     },
   )
+}
+
+// Folders: many documents with one review.
+
+/** A marking of a document in a folder that waits for its review, or for its cut. */
+export interface FolderMarking {
+  readonly staging_record_id: string
+  readonly source_ref: string
+  readonly content_hash: string
+  readonly lifecycle_status: string
+}
+
+/** The newest marking of each document whose reference is below the folder, by reference. */
+export async function markedInFolder(
+  db: Queryable,
+  workspace: string,
+  folder: string,
+  status: 'pending' | 'approved',
+): Promise<FolderMarking[]> {
+  const { rows } = await db.query<FolderMarking>(
+    `select r.staging_record_id, r.source_ref, r.content_hash, r.lifecycle_status
+       from (select distinct on (source_ref) *
+               from iu_core.iu_staging_record
+              where workspace_id = $1 and staging_kind = 'mark_manifest' and ($2 = '' or starts_with(source_ref, $2 || '/'))
+              order by source_ref, staging_record_id desc) as r
+      where r.lifecycle_status = $3 and r.expires_at > clock_timestamp() order by r.source_ref`,
+    [workspace, folder, status],
+  )
+  return rows
+}
+
+/** One digest for all of them: whoever approves it has seen exactly these records with exactly these bytes. */
+export function folderDigest(markings: readonly FolderMarking[]): string {
+  const hash = createHash('sha256')
+  for (const { staging_record_id: id, content_hash } of markings) hash.update(`${id} ${content_hash}\n`)
+  return hash.digest('hex')
+}
+
+/** Approves every pending marking of a folder in the transaction of the client, or none if anything differs from what was seen. */
+export async function approveFolder(
+  db: Queryable,
+  workspace: string,
+  folder: string,
+  digest: string,
+): Promise<FolderMarking[]> {
+  const markings = await markedInFolder(db, workspace, folder, 'pending')
+  if (markings.length === 0 || folderDigest(markings) !== digest)
+    throw new StagedoorError('argument_invalid', {
+      reason: `What waits for review below ${folder === '' ? 'this folder' : folder} is not what has this digest: look at it again`,
+    })
+  for (const { staging_record_id: id, content_hash } of markings)
+    await approveRecord(db, id, { digest: content_hash })
+  return markings
 }

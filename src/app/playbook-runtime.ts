@@ -8,6 +8,7 @@ import { type Config, filesFolder } from '../kernel/config.ts'
 import { type Client, createPool, type Pool } from '../kernel/postgres/connection.ts'
 import type { Database } from '../kernel/postgres/open.ts'
 import { resultPlaces, type Stores } from './stores.ts'
+import { approvalTool } from './tools/approval.ts'
 import { duckdbTool } from './tools/duckdb.ts'
 import { ingestTool } from './tools/ingest.ts'
 import { stagingTool } from './tools/staging.ts'
@@ -78,6 +79,7 @@ export function playbookTools(deps: PlaybookToolsDeps): Tools {
     http: httpTool({ hosts: httpHosts }),
     handler: handlerTool(handlers),
     staging: stagingTool({ pool, ...(prove && { prove }) }),
+    approval: approvalTool({ pool }),
     ingest: ingestTool(ingest, files),
     unit: unitTool({ pool }),
     duckdb: duckdbTool(files),

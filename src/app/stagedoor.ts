@@ -20,10 +20,12 @@ import { type MigrationPlan, migrate, planMigration } from '../kernel/postgres/m
 import { type Database, openDatabase } from '../kernel/postgres/open.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import type { Search } from '../search/library.ts'
+import { type SearchTables, searchTablesLibrary } from '../search/tables.ts'
 import { withBlobHealth } from '../staging/blobs.ts'
 import { deleteTrash } from '../staging/maintenance.ts'
 import * as records from '../staging/records.ts'
 import { type Documents, documentsLibrary, type Topics, topicsLibrary } from '../units/library.ts'
+import { type Approvals, approvalsLibrary, type RequireApproval } from './approvals.ts'
 import { createSearch, withStoreHealth } from './search.ts'
 import { blobProof, knownBlobs, openStores } from './stores.ts'
 import { readTrace, type Trace } from './trace.ts'
@@ -94,6 +96,10 @@ export interface Stagedoor {
     cleanup(scope?: records.CleanupScope): Promise<records.CleanupResult>
     health(sample?: number): Promise<records.StagingHealth>
   }
+  /** Ask a person, and wait for the decision: one awaited line. */
+  readonly approvals: Approvals
+  /** A function that runs only after a person has approved its arguments, once. */
+  readonly requireApproval: RequireApproval
   readonly ingest: Ingest
   /** What is reviewed, by its number: status, conversation, reviewers, history. */
   readonly changes: Changes
@@ -114,6 +120,8 @@ export interface Stagedoor {
   readonly documents: Documents
   /** Units and documents by words and by meaning, with their freshness. */
   readonly search: Search
+  /** Your own tables in search. */
+  readonly searchTables: SearchTables
   /**
    * Runs this program as a Stagedoor process, until `stop` of it or `close` of the whole: the roles that the options name, and all
    * maintenance (partitions, retention, expiry of staging, work of dead processes). `jobs.work`, `executions.work` and
@@ -160,7 +168,19 @@ export function assemble(database: Database, config: Config): Stagedoor {
   const { prove } = blobProof(database, stores)
   const admin = <T>(work: (client: Client) => Promise<T>) => inTransaction(administrator, work)
   const { work, ...starters } = libraryWork(config, database)
-  const ingest = ingestLibrary({ pool: workers, home, files: stores.uploads, service, admin })
+  const proposals =
+    database.proposalUrl === undefined
+      ? undefined
+      : createPool(database.proposalUrl, { purpose: 'proposals', max: 2 })
+  const ingest = ingestLibrary({
+    pool: workers,
+    home,
+    files: stores.uploads,
+    proposalPool: proposals,
+    service,
+    admin,
+  })
+  const asking = approvalsLibrary({ service, listenUrl: database.workerUrl })
   const search = createSearch({ config, database, pool: workers, statement })
   return {
     gates: {
@@ -223,6 +243,8 @@ export function assemble(database: Database, config: Config): Stagedoor {
         return withStoreHealth(workers, config, zone)
       },
     },
+    approvals: asking.approvals,
+    requireApproval: asking.requireApproval,
     ingest,
     changes: changesLibrary({ service }),
     jobs: jobsLibrary({ pool: workers, worker, ...starters }),
@@ -235,17 +257,19 @@ export function assemble(database: Database, config: Config): Stagedoor {
     topics: topicsLibrary({ statement }),
     documents: documentsLibrary({ worker }),
     search: { ...search, work: (options = {}) => starters.startSearchWorker(options) },
+    searchTables: searchTablesLibrary({ admin, service, worker }),
     work,
     trace: (id) => worker((client) => readTrace(client, id)),
     health: () => worker(probe),
     plan: () => planMigration({ url: database.directUrl }),
     migrate: () => migrate({ url: database.directUrl }),
     async close() {
+      await asking.close()
       await starters.close()
       await ingest.close()
       await search.close()
       stores.close()
-      await Promise.all([workers.end(), administrator.end()])
+      await Promise.all([workers.end(), administrator.end(), proposals?.end()])
       await database.close()
     },
   }

@@ -154,17 +154,17 @@ export const configCommand = () =>
 export const loginCommand = () =>
   command(
     'login',
-    'print the addresses of the database: for psql, and for DATABASE_URL, DATABASE_DIRECT_URL and PLAYBOOK_DATABASE_URL',
+    'print the addresses of the database: for psql, and for DATABASE_URL, DATABASE_DIRECT_URL, PLAYBOOK_DATABASE_URL and PROPOSAL_DATABASE_URL',
   )
     .option(
       '--reset',
-      'on your own database: give stagedoor_api, stagedoor_worker and stagedoor_playbook new passwords first',
+      'on your own database: give stagedoor_api, stagedoor_worker, stagedoor_playbook and stagedoor_proposer new passwords first',
     )
     .examples(
       `On the embedded server: the addresses of the running one. They hold passwords; keep them to yourself.
 On your own database: with --reset, as the login that migrated, once after the first migrate. The API then runs with the
 addresses that are printed; a running one must be restarted with them. stagedoor_playbook is what the sql of playbooks runs
-as: it has no right on anything until you grant it some.`,
+as: it has no right on anything until you grant it some. stagedoor_proposer is what proposed SQL is worked out as.`,
     )
     .run(async ({ options, output, config }) => {
       const addresses = await findAddresses(config, options.reset === true)
@@ -192,6 +192,7 @@ async function findAddresses(config: Config, reset: boolean): Promise<Addresses>
     database_url: database.apiUrl,
     database_direct_url: database.directUrl,
     playbook_database_url: database.playbookUrl!,
+    proposal_database_url: database.proposalUrl!,
   }
 }
 
@@ -199,12 +200,13 @@ const LOGINS = {
   database_url: 'stagedoor_api',
   database_direct_url: 'stagedoor_worker',
   playbook_database_url: 'stagedoor_playbook',
+  proposal_database_url: 'stagedoor_proposer',
 }
 
 async function resetPasswords(url: string, reset: boolean): Promise<Addresses> {
   if (!reset) {
     throw argumentInvalid(
-      'Passwords cannot be read back. With --reset stagedoor_api, stagedoor_worker and stagedoor_playbook get new ones, which are printed once',
+      'Passwords cannot be read back. With --reset stagedoor_api, stagedoor_worker, stagedoor_playbook and stagedoor_proposer get new ones, which are printed once',
     )
   }
   const addresses: Addresses = {}

@@ -6,7 +6,12 @@ import pc from 'picocolors'
 import type { RepeatedKeys } from '../ingest/datasets/dataset.ts'
 import { isDeclarationFile, loadDataset } from '../ingest/datasets/declaration-file.ts'
 import { readMappedHeaders } from '../ingest/datasets/mapping.ts'
-import { listDatasets, registerCustomRule, resolveDatasetTarget } from '../ingest/datasets/registry.ts'
+import {
+  listDatasets,
+  registerCustomRule,
+  resolveDatasetTarget,
+  takesFiles,
+} from '../ingest/datasets/registry.ts'
 import { type IngestResult, type IngestSource, ingest, UNTIL, type Until } from '../ingest/pipeline.ts'
 import type { OnInvalid } from '../ingest/plan.ts'
 import type { FileOptions } from '../ingest/stage.ts'
@@ -227,7 +232,9 @@ async function fittingDataset({ transaction }: Session, file: string, flags: Fit
   const { registered, remembered } = await transaction(async (client) => {
     const workspaceId = await workspaceOf(client, workspace)
     return {
-      registered: await listDatasets(client, workspaceId),
+      registered: (await listDatasets(client, workspaceId)).filter(({ definition }) =>
+        takesFiles(definition),
+      ),
       remembered: await readMappedHeaders(client, workspaceId),
     }
   })

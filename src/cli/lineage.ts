@@ -61,13 +61,17 @@ function printEntry(
   const { action, line, file_name, undone_at, undo_outcome, approvers } = entry
   const file = printableLine(file_name)
   const what =
-    action === 'delete'
-      ? `Deleted: ${file} lacks it`
-      : `${action === 'insert' ? 'Written' : 'Changed'} by line ${line} of ${file}`
+    entry.statement !== null
+      ? `${{ insert: 'Written', update: 'Changed', delete: 'Deleted' }[action]} by a statement`
+      : action === 'delete'
+        ? `Deleted: ${file} lacks it`
+        : `${action === 'insert' ? 'Written' : 'Changed'} by line ${line} of ${file}`
   const undone = undone_at
     ? pc.yellow(`  undone ${formatAge(undone_at)} ago (${undo_outcome ?? 'kept'})`)
     : ''
   output.line(`${pc.bold(what)}${undone}`)
+  if (entry.statement !== null)
+    for (const text of entry.statement.split('\n')) output.line(`  ${pc.cyan(printableLine(text))}`)
   const name = rowName(entry, datasets)
   if (name !== '') output.line(printableLine(`  ${name}`))
   const approved = approvers.length > 0 ? `, approved ${approversText(approvers, names)}` : ''

@@ -1,5 +1,6 @@
 /** `stagedoor mark` and `stagedoor cut`: from a document to a proposal how it is cut, held for review, and then to units. */
 import { relative, sep } from 'node:path'
+import type { Command } from 'commander'
 import pc from 'picocolors'
 import type { StagedMark, StagedMarking, StagedPiece, StagedRemovedPiece } from '../app/marking.ts'
 import { requireStaging } from '../gates/gates.ts'
@@ -7,7 +8,7 @@ import { readJson, requireRecord } from '../staging/records.ts'
 import { type Cut, type CutUnit, cutFromManifest, type LeftOut, type LeftOutText } from '../units/cut.ts'
 import { unifiedDiff } from '../units/history.ts'
 import type { MarkedPiece, PiecePlace, RemovedPiece } from '../units/marking/mark.ts'
-import { readBytesInput, readTextInput } from './arguments.ts'
+import { argumentInvalid, collect, readBytesInput, readTextInput } from './arguments.ts'
 import { command } from './command.ts'
 import { formatBytes, formatDuration, joinWords, plural } from './format.ts'
 import { recordId } from './ids.ts'
@@ -15,13 +16,33 @@ import { approveRecordCommand, workspaceOf } from './session.ts'
 import { type Column, type NextStep, type Output, painter } from './terminal.ts'
 import { firstLines, padEnd, printableLine, prose, screenWidth, truncateLine, wrapIndented } from './text.ts'
 
-export const markCommand = () =>
+/** What else `mark` does: with folders (mark-folder.ts). */
+interface FolderMarking {
+  isFolder(path: string): Promise<boolean>
+  // biome-ignore lint/suspicious/noExplicitAny: the session of this very command
+  mark(session: any, folder: string): Promise<void>
+  commands(): Command[]
+}
+
+export function documentMarkCommand(folders: FolderMarking): Command {
+  const mark: Command = markDocumentCommand(folders)
+  for (const one of folders.commands()) mark.addCommand(one)
+  return mark
+}
+
+const markDocumentCommand = (folders: FolderMarking) =>
   command('mark', 'propose how a Markdown document is cut into units, and hold the proposal for review')
-    .argument('<file>', 'the document; - for standard input')
+    .argument('<file>', 'the document, or a folder of documents; - for standard input')
     .workspace('where it belongs; default: the only one there is')
-    .option('--address <name>', 'the first part of every address; default: from the file’s name')
+    .option('--address <name>', 'the first segment of every address; default: from the file’s path')
+    .option('--again', 'stage it though nothing has changed since the last cut')
+    .option(
+      '--glob <pattern>',
+      'of a folder only what matches, such as guides/**/*.md; again for another; default: **/*.md and **/*.markdown',
+      collect(String),
+    )
     .option('--title <text>', 'of the document; default: as it says itself')
-    .option('--language <code>', 'default: as it says itself, or en')
+    .option('--language <code>', 'default: as it says itself, or found out')
     .option(
       '--source-ref <ref>',
       'where it comes from: marked again under it, it is the same document; default: the file’s path from here',
@@ -37,14 +58,23 @@ export const markCommand = () =>
   $ stagedoor staging approve --as reviewer <record> --digest <as shown>
   $ stagedoor cut <record> --as operator                               units, in one transaction
 
+A folder of documents, with one review for all:
+  $ stagedoor mark docs --as operator
+  $ stagedoor mark review docs                                         what would change, and one digest for all
+  $ stagedoor mark approve docs --digest <as shown> --as reviewer
+  $ stagedoor mark cut docs --as operator
+
 Another cut than the proposed one:
   $ stagedoor staging show <record> --part 0 > manifest.json           change pieces, addresses, kinds, topics
   $ stagedoor mark handbook.md --manifest manifest.json                positions and hashes are computed again
 
 Nothing is written while the gate iu_core.staging_writes_enabled is closed.`,
     )
-    .run(async ({ options, output, transaction }, file) => {
+    .run(async (session, file) => {
+      const { options, output, transaction } = session
+      if (file !== '-' && (await folders.isFolder(file))) return folders.mark(session, file)
       const { address, title, language, sourceRef = refOf(file), manifest } = options
+      if (options.glob !== undefined) throw argumentInvalid('--glob chooses among the files of a folder')
       const source = (await readBytesInput(file))!
       const edited = manifest === undefined ? undefined : await readTextInput(manifest)
       // Loaded here: parser and schema take a third of a second, and no other command needs them.
@@ -56,7 +86,15 @@ Nothing is written while the gate iu_core.staging_writes_enabled is closed.`,
       })
       const marked =
         edited === undefined
-          ? await stageMark(transaction, { workspace, source, sourceRef, address, title, language })
+          ? await stageMark(transaction, {
+              workspace,
+              source,
+              sourceRef,
+              address,
+              title,
+              language,
+              again: options.again === true,
+            })
           : await stageEditedManifest(transaction, {
               workspace,
               manifest: readJson(edited, manifest!, 'argument_invalid'),
@@ -67,7 +105,7 @@ Nothing is written while the gate iu_core.staging_writes_enabled is closed.`,
     .addCommand(showCommand())
 
 /** The same on every system, and whether or not somebody typed ./ before it. */
-function refOf(file: string): string {
+export function refOf(file: string): string {
   return file === '-' ? 'standard input' : relative('.', file).split(sep).join('/')
 }
 
@@ -83,6 +121,7 @@ function printMark(
     `${pc.bold(printableLine(document.title))}: ${plural(pieces.length, 'piece')}, ${formatBytes(document.bytes)}, ${summary(report.pieces)}`,
   )
   if (created) output.line(`  staged as ${pc.bold(id)}`)
+  else if (status === 'consumed') output.line(`  nothing has changed since it was cut: ${pc.bold(id)}`)
   else output.line(`  this very marking was staged before: ${pc.bold(id)}, ${status}`)
   output.next(
     status === 'pending' && ['A colleague reviews the pieces beside the text', `stagedoor mark show ${id}`],
@@ -99,7 +138,7 @@ function cutStep(id: string): NextStep {
 }
 
 /** 3 changed, 37 the same */
-function summary(pieces: StagedMark['report']['pieces']): string {
+export function summary(pieces: StagedMark['report']['pieces']): string {
   const words = Object.entries({ new: 'new', changed: 'changed', moved: 'moved', same: 'the same' })
   const counts = words.map(([kind, word]) => [pieces.filter(({ change }) => change === kind).length, word])
   return counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])).join(', ')

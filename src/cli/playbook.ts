@@ -226,6 +226,8 @@ function waitText(wait: Wait): string {
       return `waits for ${wait.domain}.${wait.type}${wait.subject === undefined ? '' : ` of ${wait.subject}`}${timeoutText(wait)}`
     case 'approval':
       return `waits for a decision on the staging record ${wait.record}${timeoutText(wait)}`
+    case 'request':
+      return 'asks for an approval, and waits for the decision'
   }
 }
 

@@ -15,6 +15,7 @@ Start here:
   $ stagedoor start                      run API, workers and console
   $ stagedoor init public.products products.xlsx  see what a file would change in a table of yours
   $ stagedoor ingest FILE --dataset ads --platform meta
+  $ stagedoor propose "update products set …"  have a change in SQL reviewed
   $ stagedoor change list --waiting       see what waits for a review
   $ stagedoor status                     see what waits, runs and failed in every room
   $ stagedoor route register orders --on insert,update --columns id,status
@@ -41,6 +42,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     init: async () => (await import('./init.ts')).initCommand(),
     profile: async () => (await import('./profile.ts')).profileCommand(),
     ingest: async () => (await import('./ingest.ts')).ingestCommand(),
+    propose: async () => (await import('./proposal.ts')).proposeCommand(),
+    proposal: async () => (await import('./proposal.ts')).proposalCommand(),
     upload: async () => (await import('./upload.ts')).uploadCommand(),
     change: async () => (await import('./change.ts')).changeCommand(),
     promotion: async () => (await import('./promotion.ts')).promotionCommand(),
@@ -48,6 +51,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     dataset: async () => (await import('./dataset.ts')).datasetCommand(),
     client: async () => (await import('./dataset.ts')).clientCommand(),
     staging: async () => (await import('./staging.ts')).stagingCommand(),
+    approval: async () => (await import('./approval.ts')).approvalCommand(),
+    kind: async () => (await import('./approval.ts')).kindCommand(),
   },
   'Events and jobs:': {
     event: async () => (await import('./event.ts')).eventCommand(),
@@ -67,7 +72,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Knowledge and search:': {
     find: async () => (await import('./find.ts')).findCommand(),
     search: async () => (await import('./search.ts')).searchCommand(),
-    mark: async () => (await import('./mark.ts')).markCommand(),
+    mark: async () => (await import('./mark-folder.ts')).markCommand(),
     cut: async () => (await import('./mark.ts')).cutCommand(),
     unit: async () => (await import('./unit.ts')).unitCommand(),
     topic: async () => (await import('./topic.ts')).topicCommand(),
@@ -76,6 +81,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     start: async () => (await import('./start.ts')).startCommand(),
     status: async () => (await import('./status.ts')).statusCommand(),
     worker: async () => (await import('./worker.ts')).workerCommand(),
+    mcp: async () => (await import('./mcp.ts')).mcpCommand(),
     pool: async () => (await import('./pool.ts')).poolCommand(),
     process: async () => (await import('./process-list.ts')).processCommand(),
     migrate: async () => (await import('./database.ts')).migrateCommand(),

@@ -155,15 +155,41 @@ const PHASES = [
 ]
 
 export function printStatus(output: Output, status: SearchStatus): void {
-  const { outbox, chunks, gates, window, outage, retrying, collections } = status
+  const { outbox, chunks, gates, window, outage, retrying, collections, tables } = status
   output.line(collectionTable(status))
   output.line()
   const failed = outbox.dead_letter
   output.facts([
     [
       'in search',
-      `${formatCount(chunks.units)} chunks of units, ${formatCount(chunks.documents)} of documents`,
+      joinWords(
+        [
+          `${formatCount(chunks.units)} chunks of units`,
+          `${formatCount(chunks.documents)} of documents`,
+          tables.active > 0 && `${formatCount(chunks.rows)} of rows of ${plural(tables.active, 'table')}`,
+        ],
+        ', ',
+      ),
     ],
+    [
+      'tables',
+      (tables.scanning > 0 || tables.changes > 0) &&
+        joinWords(
+          [
+            tables.scanning > 0 && `${plural(tables.scanning, 'is', 'are')} being read`,
+            tables.changes > 0 && `${plural(tables.changes, 'changed row')} not looked at yet`,
+          ],
+          ', ',
+        ),
+    ],
+    ...(chunks.to_analyse > 0
+      ? [
+          [
+            'analysis',
+            `the words of ${formatCount(chunks.to_analyse)} chunks are being analysed again by this version`,
+          ] as Fact,
+        ]
+      : []),
     ['pending', pendingText(status)],
     ['failed', failed === 0 ? 'nothing' : `${formatCount(failed)}: \`stagedoor search dead-letters\``],
     ['window', `${window.quiet_s} s after the last edit, ${window.delete_s} s after a deletion`],
@@ -183,6 +209,7 @@ export function printStatus(output: Output, status: SearchStatus): void {
       output.caution(
         `The embedder of ${collection} rejects ${formatCount(refused)} chunks: a few are left out; with many the new collection does not become active (\`stagedoor issue list\`, \`stagedoor search switch --cancel\`).`,
       )
+  for (const { table, reason } of tables.stopped) output.caution(`${table} is not searched: ${reason}`)
   if (!gates.excluded)
     output.caution('Nothing is projected into search: the gate iu_core.no_vector_staging_excluded is closed.')
   output.next(
@@ -249,8 +276,8 @@ const MEANING: Readonly<Record<Finding, string>> = {
   ghost: 'recorded as in the store, and not there',
   payload: 'in the store, different from Postgres',
   staging: 'names staged data, which must never be there',
-  missing: 'a unit or document whose current text is not in search',
-  left: 'in search, though its unit or document was deleted',
+  missing: 'a unit, document or row whose current text is not in search',
+  left: 'in search, though its unit, document or row was deleted',
 }
 
 export const auditCommand = () =>

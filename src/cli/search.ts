@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
 import { StagedoorError } from '../kernel/errors.ts'
+import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { SearchHit } from '../search/hits.ts'
 import {
   deleteDocument,
@@ -12,14 +13,30 @@ import {
   searchedDocuments,
   setDocument,
 } from '../search/legacy.ts'
-import { LIFECYCLES, MAX_HITS, type SearchAnswer, SOURCES, search } from '../search/query.ts'
+import {
+  LIFECYCLES,
+  MAX_HITS,
+  parseColumnValues,
+  type SearchAnswer,
+  SOURCES,
+  search,
+} from '../search/query.ts'
+import { SORTS } from '../search/result-list.ts'
+import {
+  addSynonyms,
+  deleteSynonyms,
+  listSynonyms,
+  missedLog,
+  missedQuestions,
+  setMissedLog,
+} from '../search/synonyms.ts'
 import { createVectorSearch } from '../search/vector-search.ts'
 import { ANSWER_WARNINGS } from '../search/warnings.ts'
 import { decodeUtf8 } from '../staging/records.ts'
 import { readDocument } from '../units/cut.ts'
-import { collect, parseJsonObject, readBytesInput } from './arguments.ts'
+import { collect, integerBetween, parseJsonObject, readBytesInput } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
-import { formatBytes, formatDuration, formatRelativeTime } from './format.ts'
+import { formatBytes, formatDuration, formatRelativeTime, plural } from './format.ts'
 import { unitName } from './ids.ts'
 import {
   auditCommand,
@@ -33,8 +50,17 @@ import {
   switchCommand,
   windowCommand,
 } from './search-projection.ts'
+import {
+  activateTableCommand,
+  addTableCommand,
+  removeTableCommand,
+  rescanTableCommand,
+  reviewTableCommand,
+  showTableCommand,
+  tablesCommand,
+} from './search-table.ts'
 import { type Column, nextPage, type Output } from './terminal.ts'
-import { printable, printableLine, screenWidth, textWidth } from './text.ts'
+import { printable, printableLine, prose, screenWidth, textWidth, truncateLine } from './text.ts'
 import { paintStatus } from './unit-find.ts'
 
 export function searchCommand(): Command {
@@ -50,11 +76,24 @@ export function searchCommand(): Command {
       switchCommand(),
       phaseCommand(),
       windowCommand(),
+      synonymCommand(),
+      missedCommand(),
       documentCommand(),
+      addTableCommand(),
+      tablesCommand(),
+      showTableCommand(),
+      reviewTableCommand(),
+      activateTableCommand(),
+      rescanTableCommand(),
+      removeTableCommand(),
     ],
     `
   $ stagedoor search how much annual leave do I get
   $ stagedoor search '"paid leave" carry*' --topic leave --status enacted
+  $ stagedoor search tent --table products --filter brand=ACME
+  $ stagedoor search add-table products --text name,description --title name --filter brand
+  $ stagedoor search leave --without sick           or -sick behind --: search -- leave -sick
+  $ stagedoor search synonym add pto "annual leave" --both
   $ stagedoor search flush                          project what was edited now
   $ stagedoor search status
   $ stagedoor search audit --repair
@@ -83,10 +122,28 @@ const findCommand = () =>
       'only units with such an edge, as cites, cites=handbook/leave or =handbook/leave',
       parseEdge,
     )
+    .option('--table <table>', 'only rows of this table; again for one or another', collect(String))
+    .option(
+      '--filter <column=value>',
+      'only rows of tables with it; again for one or another',
+      collect(String),
+    )
     .option('--profile <json>', 'only units whose profile holds this', parseJsonObject)
-    .option('--source <source>', 'only units, or only documents', SOURCES)
+    .option('--source <source>', 'only units, only documents, or only rows of tables', SOURCES)
     .workspace()
     .option('--explain', 'say why each hit is there')
+    .option(
+      '--without <text>',
+      'only what has this word, phrase or begin* nowhere; again for another',
+      collect(String),
+    )
+    .option('--exact', 'as it is typed: correct no word, add no synonym')
+    .option('--typing', 'the last word is only a beginning: words alone, and completions')
+    .option('--sort <order>', 'of the 1,000 best hits; default: relevance', SORTS)
+    .option('--facets', 'count the hits by source, table, kind, topic, lifecycle and language')
+    .option('--all-copies', 'list hits that say nearly the same one by one')
+    .option('--context', 'with each hit its container and its neighbours')
+    .option('--after <cursor>', 'the page after this one')
     .actor()
     .examples(
       `  $ stagedoor search how much annual leave do I get
@@ -99,18 +156,30 @@ Every hit says how fresh it is. What was edited is in search about two minutes l
       const { output, config } = session
       const { limit, explain = false, status: lifecycle } = session.options
       const { topic, kind, language, container, edge, profile, source } = session.options
-      const filters = { topic, kind, lifecycle, language, container, edge, profile, source }
+      const { table, filter } = session.options
+      const columns = filter && parseColumnValues(filter)
+      const { typing, exact, sort, facets, context, after, allCopies, without = [] } = session.options
+      const filters = { topic, kind, lifecycle, language, container, edge, profile, source, table, columns }
       const scope = await openSearchScope(session)
       const { workspace: workspace_id, transaction, pool } = scope
       const vectorSearch = createVectorSearch({ pool, config })
       try {
         const answer = await search(
           { transaction, vectorSearch },
-          { workspaceId: workspace_id, text: words.join(' '), limit, filters, explain },
+          {
+            workspaceId: workspace_id,
+            text: [...words, ...without.map(exclusionOf)].join(' '),
+            limit,
+            filters,
+            explain,
+            ...omitUndefined({ typing, exact, sort, facets, context, after }),
+            ...(allCopies && { collapse: false }),
+          },
         )
         if (answer.hits.length > 0 || output.json)
-          return output.result(answer, () => printAnswer(output, answer, limit))
-        printEmptyAnswer(output, answer)
+          return output.result(answer, () => printAnswer(output, answer))
+        if (answer.no_hits) printEmptyAnswer(output, answer)
+        else output.line(after === undefined ? 'Nothing matches so far.' : 'No hit is left.')
       } finally {
         await vectorSearch.close()
       }
@@ -124,31 +193,95 @@ function parseEdge(given: string): { type?: string; target?: string } {
   return { ...(type !== '' && { type }), ...(target !== '' && { target }) }
 }
 
-function printAnswer(output: Output, answer: SearchAnswer, limit: number): void {
-  const { hits, warnings, took_ms, legs } = answer
+function exclusionOf(text: string): string {
+  return /\s/.test(text) ? `-"${text.replaceAll('"', ' ')}"` : `-${text}`
+}
+
+function printAnswer(output: Output, answer: SearchAnswer): void {
+  const { hits, warnings, took_ms, legs, next } = answer
+  printRewriting(output, answer)
   const width = String(hits.length).length
   hits.forEach((hit, index) => {
     const number = String(index + 1).padStart(width)
     const indent = ' '.repeat(width + 2)
     output.line(`${pc.dim(number)}  ${pc.bold(printableLine(hit.title))}  ${factsOf(hit)}`)
     for (const line of snippetLines(hit, screenWidth() - indent.length)) output.line(indent + line)
+    for (const line of similarLines(hit)) output.line(indent + pc.dim(line))
+    for (const line of contextLines(hit))
+      output.line(indent + pc.dim(truncateLine(line, screenWidth() - indent.length)))
     for (const warning of hit.warnings) output.caution(warning, indent)
-    if (hit.explain) output.line(indent + pc.dim(explainText(hit)))
+    if (hit.explain) for (const line of explainLines(hit)) output.line(indent + pc.dim(line))
     output.line()
   })
   for (const warning of warnings) output.caution(warning)
   const how = typeof legs.dense === 'number' ? 'by words and by meaning' : 'by words'
   const count = hits.length === 1 ? 'One hit' : `${hits.length} hits`
-  const more = hits.length === limit ? `; more with --limit ${Math.min(MAX_HITS, 5 * limit)}` : ''
-  output.dim(`${count} in ${formatDuration(took_ms)}, ${how}${more}`)
-  const { canonical_address: unit, document_id: document } = hits[0]!
-  output.next([
-    'Read it',
-    unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
-  ])
+  output.dim(`${count} in ${formatDuration(took_ms)}, ${how}${next === undefined ? '' : '; there are more'}`)
+  printFacets(output, answer)
+  const { canonical_address: unit, document_id: document, table, key } = hits[0]!
+  if (table === undefined)
+    output.next([
+      'Read it',
+      unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
+    ])
+  else output.next(['See where it comes from', lineageCommandOf(table, key ?? {})])
+  if (next !== undefined) output.next(['The next page: the same question with', `--after ${next}`])
+}
+
+/** What was asked instead of what was typed, and what was added to it. */
+function printRewriting(output: Output, { corrected, synonyms = [], suggestions = [] }: SearchAnswer): void {
+  if (corrected) {
+    output.line(`Showing results for ${pc.bold(printableLine(corrected.text))}`)
+    output.dim(`Search instead for ${printableLine(corrected.instead)}: --exact`)
+  }
+  for (const { word, synonyms: others } of synonyms)
+    output.dim(`Also asked for ${printableLine(others.join(', '))}: synonyms of ${printableLine(word)}`)
+  for (const suggestion of suggestions) output.dim(`… ${printableLine(suggestion)}`)
+}
+
+function printFacets(output: Output, { facets }: SearchAnswer): void {
+  if (facets === undefined) return
+  for (const filter of new Set(facets.map((one) => one.filter))) {
+    const values = facets.filter((one) => one.filter === filter)
+    output.line(
+      prose(`${filter}: ${values.map(({ value, count }) => `${printableLine(value)} ${count}`).join(', ')}`),
+    )
+  }
+}
+
+function similarLines({ similar }: SearchHit): string[] {
+  if (similar === undefined) return []
+  const named = similar.hits.slice(0, 3).map(({ address, title }) => printableLine(address ?? title))
+  const more = similar.count > named.length ? ', …' : ''
+  return [`+${similar.count} like this: ${named.join(', ')}${more} (--all-copies lists them)`]
+}
+
+function contextLines({ context }: SearchHit): string[] {
+  if (context === undefined) return []
+  const { parent, unit_before: before, unit_after: after, text_before, text_after } = context
+  return [
+    parent && `in ${parent.canonical_address}: ${printableLine(parent.title)}`,
+    before && `before: ${before.canonical_address}: ${printableLine(before.title)}`,
+    after && `after: ${after.canonical_address}: ${printableLine(after.title)}`,
+    text_before && `… ${printableLine(text_before)}`,
+    text_after && `${printableLine(text_after)} …`,
+  ].filter((line) => typeof line === 'string')
+}
+
+const lineageCommandOf = (table: string, key: Readonly<Record<string, string>>): string =>
+  `stagedoor lineage '${printableLine(table)}' --key '${printableLine(JSON.stringify(key)).replaceAll("'", "'\\''")}'`
+
+function rowFacts({ table, key, columns, lineage, freshness }: SearchHit): string {
+  const facts = [
+    pc.dim(printableLine(`${table} ${Object.values(key ?? {}).join(' ')}`)),
+    ...Object.entries(columns ?? {}).map(([column, value]) => pc.dim(printableLine(`${column} ${value}`))),
+    ...(lineage ? [pc.dim(printableLine(`${lineage.file_name ?? 'upload'} line ${lineage.line}`))] : []),
+  ]
+  return [...facts, paintFreshness(freshness)].join(pc.dim(' · '))
 }
 
 function factsOf(hit: SearchHit): string {
+  if (hit.source === 'row') return rowFacts(hit)
   const place = hit.canonical_address ?? hit.source_ref ?? hit.document_id ?? ''
   const facts =
     hit.source === 'unit'
@@ -162,11 +295,17 @@ function paintFreshness(cell: string): string {
   return cell.trim() === 'error' ? pc.red(cell) : pc.yellow(cell)
 }
 
-function explainText({ explain, legs, score }: SearchHit): string {
+function explainLines({ explain, legs, score }: SearchHit): string[] {
   const { words, meaning } = explain!.shares
+  const matched = explain!.words.map(
+    ({ word, fields, share }) => `${word} ${Math.round(100 * share)} % (${fields.join(', ')})`,
+  )
   const places = Object.entries(legs).map(([leg, place]) => `${leg} ${place}`)
   const sum = `${words.toFixed(4)} by words + ${meaning.toFixed(4)} by meaning`
-  return `${places.join(', ')} · score ${score.toFixed(4)} = ${sum} · unit ${explain!.unit}, document ${explain!.document}`
+  return [
+    `${places.join(', ')} · score ${score.toFixed(4)} = ${sum} · unit ${explain!.unit}, document ${explain!.document}`,
+    ...(matched.length > 0 ? [`words: ${printableLine(matched.join(', '))}`] : []),
+  ]
 }
 
 /** Broken at blanks; what was found stands out. Characters are painted one by one, so no mark is lost at a line's end. */
@@ -228,6 +367,106 @@ function printEmptyAnswer(output: Output, { warnings, no_hits }: SearchAnswer): 
 }
 
 const ONLY = 'default: the only one there is'
+
+// Synonyms, and questions without hits.
+
+const synonymCommand = () =>
+  commandGroup('synonym', 'words that questions are also asked with', [
+    command('add', 'ask questions that have a word with its synonyms, too')
+      .argument('<word>', 'one to four words, in quotes')
+      .argument('<synonyms...>', 'what it is also asked as')
+      .option('--both', 'and the other way round')
+      .workspace(ONLY)
+      .actor()
+      .examples('  $ stagedoor search synonym add pto "annual leave" "time off" --both --as admin')
+      .run(async (session, word, synonyms) => {
+        const { transaction, workspace } = await openSearchScope(session, 'addSynonyms')
+        const { both = false } = session.options
+        const count = await transaction((client) => addSynonyms(client, workspace, { word, synonyms, both }))
+        session.output.result({ count }, `${plural(count, 'synonym is', 'synonyms are')} new`)
+      }),
+    command('list', 'synonyms of a workspace, by word')
+      .workspace(ONLY)
+      .limit(100)
+      .option('--after <word>', 'the page after this one')
+      .actor()
+      .run(async (session) => {
+        const { output, options } = session
+        const { transaction, workspace } = await openSearchScope(session)
+        const synonyms = await transaction((client) => listSynonyms(client, workspace, options))
+        output.list(
+          synonyms,
+          [
+            { title: 'word', value: ({ word }) => word },
+            { title: 'also asked as', value: ({ synonyms }) => synonyms.join(', '), shrinkTo: 20 },
+            { title: 'by', value: ({ created_by }) => created_by, dim: true },
+          ],
+          options.after === undefined ? 'There are no synonyms.' : 'No synonym is left.',
+          nextPage(synonyms, options.limit, ({ word }) => word),
+        )
+      }),
+    command('delete', 'delete synonyms of a word, or all of them')
+      .argument('<word>')
+      .argument('[synonyms...]', 'default: all of the word')
+      .option('--both', 'and the other way round')
+      .workspace(ONLY)
+      .actor()
+      .run(async (session, word, synonyms) => {
+        const { transaction, workspace } = await openSearchScope(session, 'deleteSynonyms')
+        const { both = false } = session.options
+        const count = await transaction((client) =>
+          deleteSynonyms(client, workspace, { word, both, ...(synonyms.length > 0 && { synonyms }) }),
+        )
+        session.output.result({ count }, `${plural(count, 'synonym is', 'synonyms are')} deleted`)
+      }),
+  ])
+
+const missedCommand = () =>
+  commandGroup('missed', 'questions that found nothing, where a workspace logs them', [
+    command('list', 'questions that found nothing, those asked most often first')
+      .workspace(ONLY)
+      .limit(100)
+      .actor()
+      .run(async (session) => {
+        const { output, options } = session
+        const { transaction, workspace } = await openSearchScope(session)
+        const { log, questions } = await transaction(async (client) => ({
+          log: await missedLog(client, workspace),
+          questions: await missedQuestions(client, workspace, options),
+        }))
+        output.list(
+          questions,
+          [
+            { title: 'question', value: ({ question }) => question, shrinkTo: 20 },
+            { title: 'times', value: ({ times }) => times },
+            { title: 'last', value: ({ last_at }) => formatRelativeTime(last_at) },
+          ],
+          log.on ? 'Every question found something.' : 'Questions without hits are not logged here.',
+        )
+        output.next(!log.on && ['Log them', 'stagedoor search missed log on --as admin'])
+      }),
+    command('log', 'log questions that find nothing, or stop it and delete the log')
+      .argument('<on|off>', 'off deletes the log', onOrOff)
+      .option('--days <days>', 'how long a question stays after it was asked last', integerBetween(1, 365))
+      .workspace(ONLY)
+      .actor()
+      .run(async (session, on) => {
+        const { transaction, workspace } = await openSearchScope(session, 'setMissedLog')
+        const { days } = session.options
+        const changed = await transaction((client) =>
+          setMissedLog(client, workspace, { on, ...(days !== undefined && { days }) }),
+        )
+        session.output.result(
+          { changed },
+          on ? 'Questions without hits are logged' : 'The log is off, and empty',
+        )
+      }),
+  ])
+
+function onOrOff(given: string): boolean {
+  if (given !== 'on' && given !== 'off') throw new InvalidArgumentError('on or off.')
+  return given === 'on'
+}
 const DOCUMENT = 'its id, or where it comes from'
 
 const documentCommand = () =>
@@ -242,7 +481,7 @@ const setCommand = () =>
   command('set', 'bring a document into search, or update it')
     .argument('<file>', 'its text; - for standard input')
     .option('--title <text>', 'default: as its front matter says, or its first heading or line')
-    .option('--language <code>', 'of its text; default: as its front matter says, or en')
+    .option('--language <code>', 'of its text; default: as its front matter says, or found out')
     .option(
       '--source-ref <ref>',
       'where it comes from: under it, it is the same document; default: the file’s name',
@@ -253,7 +492,7 @@ const setCommand = () =>
       const { options, output } = session
       const given = await readText(decodeUtf8((await readBytesInput(file))!, file))
       const { body } = given
-      const language = options.language ?? given.language ?? 'en'
+      const language = options.language ?? given.language
       const source_ref = options.sourceRef ?? (file === '-' ? 'standard input' : basename(file))
       const title = options.title ?? given.title ?? titleOf(body, source_ref)
       const { transaction, workspace } = await openSearchScope(session)

@@ -302,7 +302,7 @@ function refused(reason: string, hint: string): StagedoorError {
 function perhapsEmbedded({ directUrl }: Database): string {
   const isHere = URL.canParse(directUrl) && ['127.0.0.1', 'localhost'].includes(new URL(directUrl).hostname)
   return isHere
-    ? ' If it is the embedded server, whose addresses `stagedoor login` gave to this terminal: unset DATABASE_URL DATABASE_DIRECT_URL PLAYBOOK_DATABASE_URL.'
+    ? ' If it is the embedded server, whose addresses `stagedoor login` gave to this terminal: unset DATABASE_URL DATABASE_DIRECT_URL PLAYBOOK_DATABASE_URL PROPOSAL_DATABASE_URL.'
     : ''
 }
 

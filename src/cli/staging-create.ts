@@ -14,10 +14,10 @@ import {
   createRecord,
   decodeUtf8,
   MAX_PART_BYTES,
-  PAYLOAD_TYPES,
   type Part,
   readJson,
-  STAGING_KINDS,
+  STAGEABLE_KINDS,
+  STAGEABLE_TYPES,
 } from '../staging/records.ts'
 import { argumentInvalid, collect, readBytesInput, rethrowUnreadable } from './arguments.ts'
 import { command } from './command.ts'
@@ -28,8 +28,8 @@ const SOURCE_KINDS = ['agent', 'user', 'system', 'import'] as const
 
 export const createCommand = () =>
   command('create', 'stage a record, from files or from standard input')
-    .requiredOption('--kind <kind>', 'what it is', STAGING_KINDS)
-    .requiredOption('--type <type>', 'what its payload is', PAYLOAD_TYPES)
+    .requiredOption('--kind <kind>', 'what it is', STAGEABLE_KINDS)
+    .requiredOption('--type <type>', 'what its payload is', STAGEABLE_TYPES)
     .requiredOption('--purpose <text>', 'a few words for the person who decides')
     .requiredOption('--part <name=@file...>', 'a part, in order; may be repeated', collect(String))
     .workspace('where it belongs; default: the only one there is')

@@ -66,6 +66,7 @@ serves on, so that a load balancer leaves it.`,
         // Loaded here, because the other commands need no HTTP server.
         const { requireFreePort, serve } = await import('../http/serve.ts')
         const { builtInJobs } = await import('../app/compose.ts')
+        const { mcpRoutes } = await import('../mcp/http.ts')
         const { createLog, throttleOutageLog } = await import('../app/log.ts')
         const { handlers, playbookHandlers } = await loadHandlerFile(options.handlers)
         await requireFreePort(config)
@@ -87,7 +88,10 @@ serves on, so that a load balancer leaves it.`,
             gateway: options.gateway && config.natsUrl !== undefined,
           }
           const log = throttleOutageLog(createLog(config))
-          serving = await startUntilStopped(stopped, serve(config, database, { log, onCrash, roles }))
+          serving = await startUntilStopped(
+            stopped,
+            serve(config, database, { log, onCrash, roles, mcp: mcpRoutes }),
+          )
           const { url } = serving
           const links = await signInLinks(database, url)
           const added = first.client === undefined ? {} : { dataset: DEMO_DATASET, client: first.client }

@@ -71,7 +71,7 @@ const createCommand = () =>
     .option('--file <file>', 'its text; default: standard input')
     .option('--title <text>', 'default: its first heading or line')
     .option('--kind <kind>', `${UNIT_KINDS}; default note`)
-    .option('--language <code>', 'default en')
+    .option('--language <code>', 'default: found out')
     .option('--container <unit>', 'the unit that holds it', unitName)
     .option('--source-ref <ref>', 'where it came from; default: you')
     .option('--topics <labels>', 'separated by commas', parseList)

@@ -54,8 +54,13 @@ export function uploadNextSteps({ upload, external }: UploadContext, actor: Uplo
 
   function afterPlan(): NextStep[] {
     const stale = read('See what somebody changed since it was planned', 'plan', ' --stale')
-    if (upload.outdated === 'outdated') return [stale, change('Plan it again', 'plan', ' --again')]
+    if (upload.outdated === 'outdated')
+      return [stale, upload.proposal ? again() : change('Plan it again', 'plan', ' --again')]
     return upload.outdated ? [stale, ...decisions()] : decisions()
+  }
+
+  function again(): NextStep {
+    return ['Propose it again', `stagedoor propose --again ${id}${actorFlag(actor, external)}`]
   }
 
   function decisions(): NextStep[] {
@@ -66,7 +71,7 @@ export function uploadNextSteps({ upload, external }: UploadContext, actor: Uplo
         return [['A colleague reviews it and decides', approvalCommand({ upload, external })]]
       case 'rejected':
         return [
-          change('Correct a line', 'repair', ' --line N --set "Header=value"'),
+          ...(upload.proposal ? [] : [change('Correct a line', 'repair', ' --line N --set "Header=value"')]),
           change('Or submit it once more', 'submit'),
         ]
       case 'expired':

@@ -159,9 +159,15 @@ export function printUpload(output: Output, view: UploadView): void {
   const what = printableLine(joinWords([client, dataset?.title ?? upload.dataset, platform], ' · '))
   const heading = `${pc.bold(printableLine(upload.file_name))}  ${pc.dim(what)}`
   output.line(`${paintUploadStatus(statusOf(upload))}  ${heading}`)
+  if (upload.proposal) printStatement(output, upload.proposal.statement)
   printSteps(output, view)
   printNotes(output, upload)
   printTotals(output, upload, dataset?.definition)
+}
+
+/** With its lines as they are; whatever could move the cursor is shown, not done. */
+function printStatement(output: Output, statement: string): void {
+  for (const line of statement.split('\n')) output.line(`  ${pc.cyan(printableLine(line))}`)
 }
 
 /** Which column became which field, what was ignored, matched and chosen, and by whom. */

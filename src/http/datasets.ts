@@ -5,6 +5,7 @@ import {
   listClients,
   listDatasets,
   type RegisteredDataset,
+  takesFiles,
 } from '../ingest/datasets/registry.ts'
 import { DatasetSummary } from '../ingest/mapping-shapes.ts'
 import { StagedoorError } from '../kernel/errors.ts'
@@ -106,6 +107,7 @@ function summaryOf({ definition, registered_by, registered_at, ...dataset }: Reg
       key: key.filter((column) => columns[column] !== '$workspace'),
     })),
     has_clients: definition.client !== undefined && definition.client !== null,
+    takes: takesFiles(definition) ? ('files' as const) : ('statements' as const),
   }
 }
 

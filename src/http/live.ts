@@ -60,6 +60,7 @@ const ROOM_OF_TABLE: readonly (readonly [room: string, table: string])[] = [
   ['consumers', 'iu_core.iu_sql_event_route_evidence'],
   ['search', 'iu_core.vector_outbox'],
   ['search', 'iu_core.search_pending'],
+  ['search', 'iu_core.search_table'],
   ['health', 'iu_core.system_issue'],
   ['inbox', 'iu_core.change_inbox_read'],
   ['inbox', 'iu_core.review_policy'],

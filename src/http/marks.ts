@@ -43,6 +43,9 @@ export const markRoutes = routes('units', (api) => {
       ),
       title: Type.Optional(Type.String({ maxLength: 500 })),
       language: Type.Optional(Type.String({ maxLength: 35 })),
+      again: Type.Optional(
+        Type.Boolean({ description: 'a new record also where nothing has changed since the last cut' }),
+      ),
     },
     example: { source_ref: 'handbook.md', text: '# Handbook\n\n## Leave\n\n28 days.\n' },
     answer: StagedMark,

@@ -1,11 +1,22 @@
 /** Search: a question under the caller's own rights; and its administration, by administrators or, for all workspaces, by the back end. */
 import type { FastifyRequest } from 'fastify'
+import { omitUndefined } from '../kernel/omit-undefined.ts'
 import { nullable, type Static, shape, Text, Type, Uuid } from '../kernel/schema.ts'
 import { EMBEDDERS, STORES } from '../search/collections.ts'
 import { deleteDocument, setDocument } from '../search/legacy.ts'
 import type { Search } from '../search/library.ts'
-import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, SOURCES } from '../search/query.ts'
-import { AuditReport, SearchAnswer, SearchDeadLetter, SearchStatus, SearchWaiting } from '../search/shapes.ts'
+import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, parseColumnValues, SOURCES } from '../search/query.ts'
+import { SORTS } from '../search/result-list.ts'
+import {
+  AuditReport,
+  MissedLog,
+  MissedQuestion,
+  SearchAnswer,
+  SearchDeadLetter,
+  SearchStatus,
+  SearchWaiting,
+  Synonyms,
+} from '../search/shapes.ts'
 import {
   flushOutbox,
   listDeadLetters,
@@ -13,9 +24,18 @@ import {
   replayDeadLetters,
   waitingForSearch,
 } from '../search/status.ts'
+import {
+  addSynonyms,
+  deleteSynonyms,
+  listSynonyms,
+  missedLog,
+  missedQuestions,
+  setMissedLog,
+} from '../search/synonyms.ts'
 import { requireService, workspaceOf } from './access.ts'
 import { TEXT_LIMIT } from './request-limits.ts'
 import { limit, Reason, type Routes, routes, Workspace } from './routes.ts'
+import { tableRoutes } from './search-tables.ts'
 
 /** A question of 10,000 words, every character escaped. */
 const QUESTION_LIMIT = 1024 ** 2
@@ -25,18 +45,38 @@ const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Union([Word, Type.Array(Word, { minItems: 1, maxItems: 50 })])
 const Explain = Type.Boolean({ default: false, description: 'say beside each hit why it is there' })
 const Status = Type.Enum([...LIFECYCLES], { description: 'of units; default: draft and enacted' })
-const Source = Type.Enum([...SOURCES], { description: 'only units, or only the old knowledge base' })
+const Source = Type.Enum([...SOURCES], {
+  description: 'only units, only the old knowledge base, or only rows of tables',
+})
 const Container = Type.String({
   maxLength: 400,
   description: 'address or id of a unit: it, and what is in it',
 })
-const QUESTION = 'a question, words, "a phrase", begin*'
+const ColumnValue = Type.String({ maxLength: 1000, pattern: '^[^=]+=' })
+const QUESTION = 'a question, words, "a phrase", begin*, -without'
+const Sort = Type.Enum([...SORTS], { default: 'relevance', description: 'of the 1,000 best hits' })
+const OPTIONS = {
+  explain: Explain,
+  typing: Type.Boolean({
+    default: false,
+    description: 'the last word counts as a beginning; words alone are searched, and completions suggested',
+  }),
+  exact: Type.Boolean({ default: false, description: 'correct no word and add no synonym' }),
+  sort: Sort,
+  facets: Type.Boolean({ default: false, description: 'count the hits by each value of the filters' }),
+  collapse: Type.Boolean({ default: true, description: 'show hits that say nearly the same once' }),
+  context: Type.Boolean({ default: false, description: 'with each hit what stands around it' }),
+}
+const Next = Type.String({ maxLength: 16_000, description: '`next` of the page before' })
 
 const SearchBody = {
   text: Type.String({ maxLength: MAX_QUESTION_CHARACTERS, description: QUESTION }),
   workspace_id: Workspace,
   limit: Type.Optional(limit(MAX_HITS, 10)),
-  explain: Type.Optional(Explain),
+  ...(Object.fromEntries(Object.entries(OPTIONS).map(([name, type]) => [name, Type.Optional(type)])) as {
+    [Name in keyof typeof OPTIONS]: ReturnType<typeof Type.Optional<(typeof OPTIONS)[Name]>>
+  }),
+  after: Type.Optional(Next),
   filters: Type.Optional(
     shape(
       'SearchFilters',
@@ -65,6 +105,13 @@ const SearchBody = {
         ),
         container: Type.Optional(Container),
         source: Type.Optional(Source),
+        table: Type.Optional(Words),
+        columns: Type.Optional(
+          Type.Record(Text, Type.Union([Text, Type.Array(Text, { minItems: 1, maxItems: 50 })]), {
+            maxProperties: 10,
+            description: 'rows of tables with these values in the columns that were projected for filters',
+          }),
+        ),
       },
       EXACT,
     ),
@@ -75,32 +122,64 @@ const Question = Type.Object(SearchBody)
 export const searchRoutes = (search: Search) =>
   routes('search', (api) => {
     questionRoutes(api, search)
+    synonymRoutes(api)
+    missedRoutes(api)
     projectionRoutes(api)
     collectionRoutes(api, search)
     documentRoutes(api)
+    tableRoutes(api)
   })
 
 function questionRoutes(api: Routes, search: Search): void {
   api.get('/', {
     operationId: 'search',
-    summary: 'Find units and documents by words and by meaning; each hit says how fresh it is',
+    summary:
+      'Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is',
     query: {
       q: Type.String({ maxLength: 10_000, description: QUESTION, examples: ['paid leave'] }),
       workspace_id: Workspace,
       limit: limit(MAX_HITS, 10),
-      explain: Explain,
+      ...OPTIONS,
+      after: Type.Optional(Next),
       topic: Type.Optional(Word),
       kind: Type.Optional(Word),
       status: Type.Optional(Status),
       language: Type.Optional(Word),
       container: Type.Optional(Container),
       source: Type.Optional(Source),
+      table: Type.Optional(Word),
+      column: Type.Optional(
+        Type.Union([ColumnValue, Type.Array(ColumnValue, { maxItems: 50 })], {
+          description: 'column=value: only rows of tables with it; again for one or another',
+        }),
+      ),
     },
     answer: SearchAnswer,
     problems: [403, 404],
     handle: (request) => {
-      const { q: text, workspace_id, limit, explain, ...filters } = request.query
-      return answer(request, search, { text, workspace_id, limit, explain, filters })
+      const {
+        q: text,
+        topic,
+        kind,
+        status,
+        language,
+        container,
+        source,
+        table,
+        column,
+        ...asked
+      } = request.query
+      const filters = omitUndefined({
+        topic,
+        kind,
+        status,
+        language,
+        container,
+        source,
+        table,
+        columns: column === undefined ? undefined : parseColumnValues([column].flat()),
+      })
+      return answer(request, search, { ...asked, text, filters })
     },
   })
 
@@ -134,6 +213,114 @@ async function answer(
 type Asked = Omit<Static<typeof Question>, 'workspace_id'> & { workspace_id: string | undefined }
 
 const Count = Type.Object({ count: Type.Integer() })
+const Changed = Type.Object({ changed: Type.Boolean() })
+
+const SynonymWord = Type.String({ minLength: 1, maxLength: 100, description: 'one to four words' })
+const Both = Type.Boolean({ default: false, description: 'and the other way round' })
+
+/** Words that questions are also asked with. */
+function synonymRoutes(api: Routes): void {
+  api.get('/synonyms', {
+    operationId: 'listSynonyms',
+    summary: 'Synonyms that questions in a workspace are also asked with, by word',
+    query: { workspace_id: Workspace, limit: limit(1000, 100), after: Type.Optional(SynonymWord) },
+    answer: Type.Object({ synonyms: Type.Array(Synonyms) }),
+    problems: [403, 404],
+    handle: async (request) => {
+      const { workspace_id, ...page } = request.query
+      return {
+        synonyms: await request.transaction(async (client) =>
+          listSynonyms(client, await workspaceOf(client, workspace_id), page),
+        ),
+      }
+    },
+  })
+
+  api.post('/synonyms', {
+    operationId: 'addSynonyms',
+    summary: 'Ask questions that have a word with its synonyms, too; for those who administer',
+    body: {
+      workspace_id: Workspace,
+      word: SynonymWord,
+      synonyms: Type.Array(SynonymWord, { minItems: 1, maxItems: 20 }),
+      both: Type.Optional(Both),
+    },
+    example: { word: 'pto', synonyms: ['annual leave'], both: true },
+    answer: Count,
+    problems: [403, 404, 422],
+    handle: async (request) => {
+      const { workspace_id, ...synonyms } = request.body
+      const count = await request.decide(async (client) =>
+        addSynonyms(client, await workspaceOf(client, workspace_id), synonyms),
+      )
+      return { count }
+    },
+  })
+
+  api.delete('/synonyms', {
+    operationId: 'deleteSynonyms',
+    summary: 'Delete a synonym of a word, or all of them; for those who administer',
+    query: {
+      workspace_id: Workspace,
+      word: SynonymWord,
+      synonym: Type.Optional(SynonymWord),
+      both: Both,
+    },
+    answer: Count,
+    problems: [403, 404],
+    handle: async (request) => {
+      const { workspace_id, synonym, ...old } = request.query
+      const count = await request.decide(async (client) =>
+        deleteSynonyms(client, await workspaceOf(client, workspace_id), {
+          ...old,
+          ...(synonym !== undefined && { synonyms: [synonym] }),
+        }),
+      )
+      return { count }
+    },
+  })
+}
+
+/** Questions that found nothing. */
+function missedRoutes(api: Routes): void {
+  api.get('/missed', {
+    operationId: 'listMissedQuestions',
+    summary: 'Questions that found nothing, those asked most often first; for those who administer',
+    description: 'Empty unless the workspace logs them: PUT /search/missed.',
+    query: { workspace_id: Workspace, limit: limit(1000, 100) },
+    answer: Type.Object({ log: MissedLog, questions: Type.Array(MissedQuestion) }),
+    problems: [403, 404],
+    handle: (request) =>
+      request.transaction(async (client) => {
+        const workspace = await workspaceOf(client, request.query.workspace_id)
+        return {
+          log: await missedLog(client, workspace),
+          questions: await missedQuestions(client, workspace, request.query),
+        }
+      }),
+  })
+
+  api.put('/missed', {
+    operationId: 'setMissedLog',
+    summary: 'Log questions that find nothing, or stop it and delete the log; for those who administer',
+    body: {
+      workspace_id: Workspace,
+      on: Type.Boolean(),
+      days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+    },
+    example: { on: true, days: 30 },
+    answer: Changed,
+    problems: [403, 404],
+    handle: async (request) => {
+      const { workspace_id, ...log } = request.body
+      return {
+        changed: await request.decide(async (client) =>
+          setMissedLog(client, await workspaceOf(client, workspace_id), log),
+        ),
+      }
+    },
+  })
+}
 
 /** What waits to be brought into search, and what failed. */
 function projectionRoutes(api: Routes): void {
@@ -255,8 +442,6 @@ function collectionRoutes(api: Routes, search: Search): void {
       return { collection: (await search.cancelSwitch()) ?? null }
     },
   })
-
-  const Changed = Type.Object({ changed: Type.Boolean() })
 
   api.put('/phases/:phase', {
     operationId: 'setSearchPhase',

@@ -16,7 +16,7 @@ import { createHealthProbe, type HealthCheck } from '../kernel/postgres/health.t
 import type { Database } from '../kernel/postgres/open.ts'
 import { inTransaction } from '../kernel/postgres/transaction.ts'
 import { Drain } from './drain.ts'
-import { createServer } from './server.ts'
+import { type AgentRoutes, createServer } from './server.ts'
 import { OIDC_CALLBACK } from './sign-in.ts'
 
 export interface Serving {
@@ -41,7 +41,7 @@ const MAX_FINISH_MS = 20_000
 export async function serve(
   config: Config,
   database: Database,
-  { roles, log, onCrash }: Pick<ComposeOptions, 'roles' | 'log' | 'onCrash'>,
+  { roles, log, onCrash, mcp }: Pick<ComposeOptions, 'roles' | 'log' | 'onCrash'> & { mcp?: AgentRoutes },
 ): Promise<Serving> {
   requireKeys(config, database)
   await requireApiLogin(database)
@@ -54,7 +54,7 @@ export async function serve(
   })
   try {
     const drain = new Drain()
-    const app = await openApi(config, database, { composition, metrics, log, drain })
+    const app = await openApi(config, database, { composition, metrics, log, drain, mcp })
     try {
       const url = await listen(app, config)
       return {
@@ -89,12 +89,13 @@ interface ApiDeps {
   readonly composition: Composition
   readonly metrics: Metrics
   readonly log: Logger
+  readonly mcp: AgentRoutes | undefined
 }
 
 function openApi(
   config: Config,
   database: Database,
-  { composition, metrics, log, drain }: ApiDeps,
+  { composition, metrics, log, drain, mcp }: ApiDeps,
 ): Promise<FastifyInstance> {
   const { requests, ingest, search, blobs, results, health, replica, nats, wakeups } = composition.api!
   return createServer({
@@ -118,6 +119,7 @@ function openApi(
     nats,
     wakeups,
     servers: () => composition.process.servers,
+    mcp,
   })
 }
 

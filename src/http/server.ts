@@ -35,6 +35,7 @@ import type { BlobStore } from '../runtime/stores/blob-store.ts'
 import type { Wakeups } from '../runtime/wakeups.ts'
 import type { Search } from '../search/library.ts'
 import { accessRoutes } from './access.ts'
+import { approvalRoutes, kindRoutes } from './approvals.ts'
 import { changeRoutes } from './changes.ts'
 import { consumerRoutes } from './consumers.ts'
 import { type Credentials, createCredentials } from './credentials.ts'
@@ -58,6 +59,7 @@ import { playbookRoutes } from './playbooks.ts'
 import { poolRoutes } from './pools.ts'
 import { invalidInput, notFound, sendProblem } from './problem.ts'
 import { lineageRoutes, promotionRoutes } from './promotions.ts'
+import { proposalRoutes } from './proposals.ts'
 import {
   abortStalledRequests,
   HEADER_TIMEOUTS,
@@ -82,7 +84,13 @@ export interface ApiContext {
     Partial<
       Pick<
         Config,
-        'webhookHosts' | 'mailDomains' | 'publicUrl' | 'sessionHours' | 'sessionIdleHours' | 'trustProxy'
+        | 'webhookHosts'
+        | 'mailDomains'
+        | 'publicUrl'
+        | 'sessionHours'
+        | 'sessionIdleHours'
+        | 'trustProxy'
+        | 'jwtIssuer'
       >
     >
   /** Logged in as stagedoor_api. */
@@ -103,7 +111,7 @@ export interface ApiContext {
   readonly replica?: ReadReplica | undefined
   /** Whose state is among the details of health. */
   readonly nats?: Pick<Nats, 'health'> | undefined
-  /** Wake claims of executors that wait for jobs; default: they poll. */
+  /** Wake claims of executors that wait for jobs, and calls that wait for a decision; default: they poll. */
   readonly wakeups?: Wakeups | undefined
   /** How many servers share the rate limits; default: this one alone. */
   readonly servers?: () => number
@@ -123,7 +131,17 @@ export interface ApiContext {
   /** How long a body may trickle altogether; default two minutes. */
   readonly totalMs?: number
   readonly log?: FastifyBaseLogger
+  /** The adapter for agents: it stands beside this one, so whoever starts the server brings it. Default: none. */
+  readonly mcp?: AgentRoutes | undefined
 }
+
+/** Routes at /mcp, and what they need of this server. */
+export type AgentRoutes = (deps: {
+  readonly ingest: PipelineDeps
+  readonly search: Search
+  readonly publicUrl: string | undefined
+  readonly issuer: string | undefined
+}) => FastifyPluginAsync
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -204,8 +222,18 @@ export async function createServer(context: ApiContext): Promise<FastifyInstance
   app.all('/api/*', { schema: { hide: true } }, (request, reply) =>
     sendProblem(notFound(request), request, reply),
   )
+  if (context.mcp) await app.register(agentRoutes(context, context.mcp))
   await serveConsole(app)
   return app
+}
+
+function agentRoutes({ config, ingest, search }: ApiContext, routes: AgentRoutes): FastifyPluginAsync {
+  return routes({
+    ingest,
+    search,
+    publicUrl: config.publicUrl,
+    issuer: config.jwtIssuer,
+  })
 }
 
 /** One plugin a noun. */
@@ -235,8 +263,11 @@ function apiRoutes(
     '/invitations': invitationRoutes(context),
     '/tokens': tokenRoutes(credentials),
     '/staging': stagingRoutes(context),
+    '/approvals': approvalRoutes(context),
+    '/kinds': kindRoutes,
     '/datasets': datasetRoutes(context),
     '/uploads': uploadRoutes(context),
+    '/proposals': proposalRoutes(context.ingest),
     '/promotions': promotionRoutes,
     '/changes': changeRoutes,
     '/inbox': inboxRoutes,

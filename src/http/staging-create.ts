@@ -20,7 +20,7 @@ import {
   MAX_TOTAL_BYTES,
   readJson,
 } from '../staging/records.ts'
-import { CreatedRecord, PayloadKind, PayloadType, StagingKind } from '../staging/shapes.ts'
+import { CreatedRecord, PayloadKind, STAGEABLE_KINDS, STAGEABLE_TYPES } from '../staging/shapes.ts'
 import { invalidInput } from './problem.ts'
 import { createSlots, formError, readJsonBody, uncut } from './request-limits.ts'
 import { routes } from './routes.ts'
@@ -62,8 +62,8 @@ const envelope = {
   workspace_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'only back-end code may leave it out' }),
   ),
-  staging_kind: StagingKind,
-  payload_type: PayloadType,
+  staging_kind: Type.Enum([...STAGEABLE_KINDS]),
+  payload_type: Type.Enum([...STAGEABLE_TYPES]),
   purpose: Type.String({ minLength: 1, maxLength: 2000, description: 'a few words for whoever decides' }),
   owner_actor: Type.Optional(Type.String({ description: 'only back-end code may name another than itself' })),
   source_kind: Type.Optional(

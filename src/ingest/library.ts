@@ -35,6 +35,17 @@ import {
 } from './pipeline.ts'
 import * as plans from './plan.ts'
 import * as promotions from './promotion.ts'
+import {
+  closeProposalTable,
+  listProposalTables,
+  type OpenTableOptions,
+  openProposalTable,
+  type ProposalOptions,
+  type ProposalTable,
+  proposalGrants,
+  propose,
+  proposeAgain,
+} from './proposals/proposals.ts'
 import { retryUpload } from './reading.ts'
 import type { Correction, RepairResult } from './repair.ts'
 import { readRisk, type UploadRisk } from './risk.ts'
@@ -123,6 +134,8 @@ export interface Ingest {
   ): Promise<promotions.LineageEntry[]>
   /** Where the last promoted pull ended; undefined: nothing was promoted yet. */
   cursor(of: uploads.UploadTarget & { readonly name: string }): Promise<unknown>
+  /** Pull requests for SQL. */
+  readonly proposals: Proposals
   readonly datasets: {
     list(): Promise<RegisteredDataset[]>
     /** Of a workspace; none where the dataset knows no clients. */
@@ -149,10 +162,37 @@ export interface Ingest {
   }
 }
 
+interface Proposals {
+  /**
+   * Works out one INSERT, UPDATE, DELETE or MERGE and makes an upload of what it would change: it is reviewed, promoted and undone as one
+   * of a file. `result.stopped` says why it is not at `until`.
+   */
+  create(
+    statement: string,
+    options: Omit<ProposalOptions, 'actor'> & { readonly proposedBy?: string | undefined },
+  ): Promise<IngestResult>
+  /** The statement of a proposal once more, as a new one; the earlier one is discarded where it was not promoted. */
+  again(
+    upload: string,
+    options?: Omit<ProposalOptions, 'actor' | 'workspaceId' | 'key'> & {
+      readonly proposedBy?: string | undefined
+    },
+  ): Promise<IngestResult>
+  /** Of one workspace or of all, those that were closed with them. */
+  tables(workspaceId?: string): Promise<ProposalTable[]>
+  /** As an administrator. The rights of the login stagedoor_proposer are granted apart: `grants`. */
+  open(table: string, options: OpenTableOptions): Promise<ProposalTable>
+  close(table: string, workspaceId: string): Promise<ProposalTable>
+  /** The statements that give the login exactly the rights that are open on a table. */
+  grants(table: string): Promise<string[]>
+}
+
 interface IngestLibraryDeps {
   readonly pool: Pool
   readonly home: string
   readonly files?: UploadFiles
+  /** The login that works out proposed statements. */
+  readonly proposalPool?: Pool | undefined
   service<T>(work: (client: Client) => Promise<T>): Promise<T>
   admin<T>(work: (client: Client) => Promise<T>): Promise<T>
 }
@@ -161,6 +201,7 @@ export function ingestLibrary({
   pool,
   home,
   files,
+  proposalPool,
   service,
   admin,
 }: IngestLibraryDeps): Ingest & { close(): Promise<void> } {
@@ -225,6 +266,22 @@ export function ingestLibrary({
     lineageOf: (workspace, table, row) =>
       service((client) => promotions.rowLineage(client, workspace, table, row)),
     cursor: (of) => service((client) => uploads.readCursor(client, of)),
+    proposals: {
+      create: (statement, { proposedBy, ...options }) =>
+        propose({ pool, home, files, proposalPool }, statement, {
+          ...options,
+          actor: backEndActor(pool, proposedBy),
+        }),
+      again: (upload, { proposedBy, ...options } = {}) =>
+        proposeAgain({ pool, home, files, proposalPool }, upload, {
+          ...options,
+          actor: backEndActor(pool, proposedBy),
+        }),
+      tables: (workspaceId) => service((client) => listProposalTables(client, workspaceId)),
+      open: (table, options) => admin((client) => openProposalTable(client, table, options)),
+      close: (table, workspaceId) => admin((client) => closeProposalTable(client, table, workspaceId)),
+      grants: (table) => admin((client) => proposalGrants(client, table)),
+    },
     datasets: {
       list: () => service((client) => listDatasets(client)),
       clients: (dataset, workspace) =>

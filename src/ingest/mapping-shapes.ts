@@ -302,4 +302,7 @@ export const DatasetSummary = shape('Dataset', {
     }),
   ),
   has_clients: Type.Boolean(),
+  takes: Type.Enum(['files', 'statements'], {
+    description: 'statements: its table is open to pull requests in SQL',
+  }),
 })

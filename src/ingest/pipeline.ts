@@ -78,6 +78,8 @@ export interface PipelineDeps {
   readonly pool: Pool
   readonly home: string
   readonly files?: UploadFiles | undefined
+  /** The login that works out proposed statements; absent where PROPOSAL_DATABASE_URL is not set. */
+  readonly proposalPool?: Pool | undefined
 }
 
 /** Whose rights count when an upload is opened, planned, submitted and promoted. Only the back end stages rows. */
@@ -480,11 +482,22 @@ async function readHere(
   await cleanUp()
 }
 
+/** As far as `until`, from wherever the upload stands, for an upload whose rows came without a file. */
+export async function advanceUpload(
+  deps: PipelineDeps,
+  id: string,
+  { actor, until }: Pick<IngestOptions, 'actor' | 'until'>,
+): Promise<Omit<IngestResult, 'created'>> {
+  const upload = await planAndPromote(deps, id, { actor, until }, () => {})
+  const stopped = stopReason(upload, until, true)
+  return { upload, ...(stopped && { stopped }) }
+}
+
 /** staged → planned → submitted or promoted, from wherever the upload stands. */
 async function planAndPromote(
   deps: PipelineDeps,
   id: string,
-  options: IngestOptions,
+  options: Omit<IngestOptions, keyof UploadTarget>,
   emit: Emit,
 ): Promise<Upload> {
   const { actor, until, signal } = options
@@ -541,7 +554,12 @@ export async function promotePlan(
 }
 
 /** A plan that fails leaves the upload staged, with the reason. */
-async function plan(deps: PipelineDeps, id: string, options: IngestOptions, emit: Emit): Promise<void> {
+async function plan(
+  deps: PipelineDeps,
+  id: string,
+  options: Omit<IngestOptions, keyof UploadTarget>,
+  emit: Emit,
+): Promise<void> {
   const { actor, onInvalid, threshold, repeatedKeys, maxDeleted, allowShortFile } = options
   try {
     refuseInterrupted(options.signal, id, 'planned')

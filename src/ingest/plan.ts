@@ -248,8 +248,8 @@ export async function planDistribution(
          from iu_core.ingest_plan_row p cross join place
          cross join lateral (values
            ('before', case when p.action <> 'insert' then p.before ->> $3 end),
-           ('after', case when p.action = 'delete' then null when p.inserted is not null then p.inserted[place.at]
-                          when p.after ? $3 then p.after ->> $3 else p.before ->> $3 end)) as v (side, text)
+           ('after', case when p.action = 'delete' then null when p.after ? $3 then p.after ->> $3
+                          when p.inserted is not null then p.inserted[place.at] else p.before ->> $3 end)) as v (side, text)
         where p.upload_id = $1 and p.row_type = $2 and p.action in ('insert', 'update', 'unchanged', 'delete')
           and v.text ~ '^-?[0-9]{1,100}([.][0-9]{1,100})?$'
      ), bounds as (

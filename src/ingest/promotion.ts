@@ -213,6 +213,7 @@ const LINEAGE_NAMES = {
   approvers: 'a.approvers',
   label: exactIntegers('s.normalized_payload'),
   row_key: 'n.row_key',
+  statement: '(select s.statement from iu_core.ingest_proposal s where s.upload_id = entry.upload_id)',
   fields: `coalesce(u.reading -> 'layout' -> 'fields', '[]')`,
 }
 

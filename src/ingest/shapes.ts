@@ -121,6 +121,41 @@ export const PromotionFailure = shape(
 )
 export type PromotionFailure = Row<typeof PromotionFailure>
 
+const Proposal = shape(
+  'UploadProposal',
+  {
+    statement: Text,
+    operation: Type.Enum(['insert', 'update', 'delete', 'merge']),
+    target: Text,
+    took_ms: Type.Integer({ description: 'how long the statement took, with its analysis' }),
+    locked_ms: Type.Integer({ description: 'how long its locks were held' }),
+  },
+  { description: 'A pull request in SQL: its rows are what this statement gave.' },
+)
+
+export const PROPOSAL_OPERATIONS = ['insert', 'update', 'delete'] as const
+/** A table on which statements can be proposed. */
+export const ProposalTable = shape('ProposalTable', {
+  workspace_id: Uuid,
+  target: Text,
+  dataset: Type.String({ description: 'of its uploads; policies may name it' }),
+  operations: Type.Array(Type.Enum([...PROPOSAL_OPERATIONS])),
+  columns: nullable(Type.Array(Text, { description: 'that a statement may set; null: all but the key' })),
+  key: Type.Array(Text),
+  triggers: Type.Array(Text, {
+    description: 'that run while a statement is worked out, and again with the promotion',
+  }),
+  triggers_allowed: Type.Boolean(),
+  max_rows: Type.Integer({ description: 'of one proposal' }),
+  row_security: Type.Boolean(),
+  opened_by: Text,
+  opened_at: Timestamp,
+  closed_by: TextOrNull,
+  closed_at: TimestampOrNull,
+  not_ready: nullable(Type.String({ description: 'what is missing until statements can be proposed' })),
+})
+export type ProposalTable = Row<typeof ProposalTable>
+
 export const Upload = shape('Upload', {
   upload_id: Uuid,
   workspace_id: Uuid,
@@ -201,6 +236,7 @@ export const Upload = shape('Upload', {
     description: 'whose values count where production had moved on, newest first, at most twenty',
   }),
   outdated: OutdatedOrNull,
+  proposal: nullable(Proposal),
   file_kept_until: nullable(
     Type.Unsafe<Date>({
       ...Type.String({ format: 'date-time' }),
@@ -332,6 +368,7 @@ export const LineageEntry = shape('LineageEntry', {
   upload_id: Uuid,
   file_name: Text,
   file_hash: Digest,
+  statement: nullable(Type.String({ description: 'that wrote it; null: a file did' })),
   row_type: Text,
   ...written,
   label: nullable(Image),

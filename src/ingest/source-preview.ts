@@ -3,7 +3,7 @@
  * the source is kept.
  */
 import { type MappingTarget, readMappedHeaders, readMapping, unknownInLookup } from './datasets/mapping.ts'
-import { asDeclared, listDatasets, requireDataset } from './datasets/registry.ts'
+import { asDeclared, listDatasets, requireDataset, takesFiles } from './datasets/registry.ts'
 import type { DatasetMatches, MappingPreview } from './mapping-shapes.ts'
 import {
   admitFile,
@@ -95,7 +95,7 @@ export async function matchSpooled(
     }))
     const { matchDatasets } = await import('./datasets/fit.ts')
     return await matchDatasets({
-      datasets: registered.map(({ definition }) => definition),
+      datasets: registered.map(({ definition }) => definition).filter(takesFiles),
       file,
       remembered,
       memories,

@@ -133,6 +133,39 @@ export async function findUpload(db: Queryable, id: string): Promise<Upload | un
   return rows[0]
 }
 
+/** What a caller who waits asks again and again: a third of the columns, and none that needs a subquery over other uploads. */
+const STATUS_COLUMNS = [
+  'upload_id',
+  'dataset',
+  'platform',
+  'file_name',
+  'title',
+  'change',
+  'status',
+  'review_status',
+  'review_reason',
+  'plan_digest',
+  'plan_totals',
+  'plan_refusal',
+  'line_count',
+  'invalid_count',
+  'progress',
+  'error',
+  'approvers',
+  'promoted_at',
+  'undone_at',
+  'undo_reason',
+] as const
+export type UploadStatusRow = Pick<Upload, (typeof STATUS_COLUMNS)[number]>
+
+export async function findUploadStatus(db: Queryable, id: string): Promise<UploadStatusRow | undefined> {
+  const { rows } = await db.query<UploadStatusRow>(
+    `select ${STATUS_COLUMNS.join(', ')} from iu_core.v_ingest_upload where upload_id = $1`,
+    [id],
+  )
+  return rows[0]
+}
+
 export async function requireUpload(db: Queryable, id: string): Promise<Upload> {
   const upload = await findUpload(db, id)
   if (!upload) throw new StagedoorError('upload_not_found', { upload: id })

@@ -82,6 +82,14 @@ const SETTINGS = {
     secret: 'password',
     parse: url(['postgres:', 'postgresql:']),
   }),
+  proposalDatabaseUrl: setting<string | undefined>({
+    env: 'PROPOSAL_DATABASE_URL',
+    about:
+      'the database in which proposed SQL is worked out, as the login stagedoor_proposer; unset: none can be proposed',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['postgres:', 'postgresql:']),
+  }),
   natsUrl: setting<readonly string[] | undefined>({
     env: 'NATS_URL',
     about:
@@ -292,6 +300,13 @@ const SETTINGS = {
     fallback: undefined,
     parse: text,
   }),
+  token: setting<string | undefined>({
+    env: 'STAGEDOOR_TOKEN',
+    about: 'whose rights an agent has over `stagedoor mcp`: a token of `stagedoor token create`, or a JWT',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
   publicUrl: setting<string | undefined>({
     env: 'PUBLIC_URL',
     about:
@@ -421,6 +436,26 @@ const SETTINGS = {
     about: 'numbers in a vector of that model',
     fallback: 1536,
     parse: integer(1, 4096),
+  }),
+  rerankUrl: setting<string | undefined>({
+    env: 'RERANK_URL',
+    about: 'an endpoint that orders the best hits again (Cohere, Jina, vLLM, TEI); unset: none',
+    fallback: undefined,
+    secret: 'password',
+    parse: url(['https:', 'http:']),
+  }),
+  rerankApiKey: setting<string | undefined>({
+    env: 'RERANK_API_KEY',
+    about: 'the key of that endpoint, if it asks for one',
+    fallback: undefined,
+    secret: 'whole',
+    parse: text,
+  }),
+  rerankModel: setting<string | undefined>({
+    env: 'RERANK_MODEL',
+    about: 'its model; unset: the endpoint serves one, as Text Embeddings Inference does',
+    fallback: undefined,
+    parse: text,
   }),
   qdrantUrl: setting<string | undefined>({
     env: 'QDRANT_URL',

@@ -22,9 +22,12 @@ import type { Nats } from './nats.ts'
 import { NatsWakeups, type WakeupHooks } from './nats-wakeups.ts'
 import { Wake } from './wake.ts'
 
-/** `jobs` by kind, `inbox` by shards (1,2,3), `commands` by lists of handlers as JSON, `search`, `waits`, `shards`. An empty key: any. */
+/**
+ * `jobs` by kind, `inbox` by shards (1,2,3), `commands` by lists of handlers as JSON, `approvals` by record, `search`, `waits`, `shards`.
+ * An empty key: any.
+ */
 export type Topic = (typeof TOPICS)[number]
-const TOPICS = ['jobs', 'inbox', 'commands', 'waits', 'shards', 'search'] as const
+const TOPICS = ['jobs', 'inbox', 'commands', 'waits', 'shards', 'search', 'approvals'] as const
 
 /** What the poll asks for a part of the process that waits. */
 export interface Question {

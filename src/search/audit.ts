@@ -19,6 +19,8 @@ export type Finding = 'orphan' | 'ghost' | 'payload' | 'staging' | 'missing' | '
 interface AuditOptions {
   /** As a service: it reads staging ids, which vector_worker may not. */
   readonly pool: Pool
+  /** As vector_worker: it reads the tables of the user. */
+  readonly worker: Pool
   /** Their pool acts as vector_worker, to remove points. */
   readonly providers: SearchProviders
   readonly repair?: boolean
@@ -45,10 +47,65 @@ export async function auditSearch(options: AuditOptions): Promise<AuditReport> {
     const detail = finding === 'left' ? 'it was deleted or retired' : 'its current text is not in search'
     findings.push({ finding, collection: null, id, detail, repaired: repair })
   }
+  findings.push(...(await auditTables(options)))
   return {
     ok: findings.length === 0 && collections.every(isAudited),
     collections,
     findings: findings.slice(0, MAX_FINDINGS),
+  }
+}
+
+interface AuditedRow {
+  readonly row_id: string
+  readonly workspace_id: string
+  readonly key: readonly string[]
+}
+
+/** Rows of tables without their text in search, and texts of rows that are gone: each table is read from begin to end. */
+async function auditTables({ pool, worker, repair = false }: AuditOptions): Promise<AuditFinding[]> {
+  // What the triggers told is pending work, and no finding.
+  await pool.query('select iu_core.fn_search_rows_collect(true, 1000000)')
+  const { rows: tables } = await pool.query<{ table_id: string; source: string }>(
+    `select table_id, format('%I.%I', source_schema, source_table) as source
+       from iu_core.search_table where state = 'active' and scan_state = 'done' order by code`,
+  )
+  const findings: AuditFinding[] = []
+  for (const { table_id, source } of tables) {
+    const found = [
+      ...(await auditPages(worker, 'fn_search_audit_table', 'missing', table_id)),
+      ...(await auditPages(worker, 'fn_search_audit_rows', 'left', table_id)),
+    ]
+    if (repair && found.length > 0)
+      await pool.query('select iu_core.fn_search_audit_repair_rows($1, $2)', [
+        table_id,
+        JSON.stringify(found.map(({ row }) => row)),
+      ])
+    for (const { row, finding } of found) {
+      const name = `${source} ${row.key.join(' ')}`
+      const detail =
+        finding === 'left' ? `${name}: the row is gone` : `${name}: its current text is not in search`
+      findings.push({ finding, collection: null, id: row.row_id, detail, repaired: repair })
+    }
+  }
+  return findings
+}
+
+async function auditPages(
+  worker: Pool,
+  page: 'fn_search_audit_table' | 'fn_search_audit_rows',
+  finding: 'missing' | 'left',
+  table: string,
+): Promise<{ readonly row: AuditedRow; readonly finding: 'missing' | 'left' }[]> {
+  const found: { readonly row: AuditedRow; readonly finding: 'missing' | 'left' }[] = []
+  for (let after: unknown = null; ; ) {
+    const { rows } = await worker.query<{ next: unknown; rows: AuditedRow[] | null }>(
+      `select next, ${finding === 'left' ? 'leftover' : 'missing'} as rows from iu_core.${page}($1, $2)`,
+      [table, after],
+    )
+    const { next, rows: wrong } = rows[0]!
+    found.push(...(wrong ?? []).map((row) => ({ row, finding })))
+    if (next === null || found.length >= MAX_FINDINGS) return found
+    after = next
   }
 }
 
@@ -163,8 +220,10 @@ interface StagingInStores {
   readonly detail: string
 }
 
+type StoreAudit = Pick<AuditOptions, 'pool' | 'providers'>
+
 /** Whether any store, including the old knowledge base's, holds a point of staged data. */
-export async function stagingInStores({ pool, providers }: AuditOptions): Promise<StagingInStores> {
+export async function stagingInStores({ pool, providers }: StoreAudit): Promise<StagingInStores> {
   const staged: string[] = []
   const unavailable: string[] = []
   let points = 0

@@ -1,6 +1,7 @@
 /** The texts of outbox rows, read when they are projected, and how a text is divided into chunks. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import type { OutboxRow, SearchGates, TextToPut } from './outbox.ts'
+import { readRows } from './table-rows.ts'
 
 export interface Source {
   readonly row: OutboxRow
@@ -11,6 +12,8 @@ export interface Source {
   readonly unit_version_id: string | null
   readonly content_hash: string
   readonly updated_at: string | null
+  /** Of a row of a table: its text and its filter values. */
+  readonly table_row?: { readonly body: string; readonly filters: Readonly<Record<string, string>> }
 }
 
 interface SourceRow {
@@ -64,6 +67,41 @@ export async function readSources(
       failed.set(row, (error as Error).message)
     }
   }
+  const ofTables = await readTableRows(
+    db,
+    rows.filter(({ row_id }) => row_id !== null),
+  )
+  for (const [row, reason] of ofTables.failed) failed.set(row, reason)
+  return { sources: [...sources, ...ofTables.sources], failed }
+}
+
+/** A row that is not in its table any more, or whose table is not searched now, has no text: it is removed. */
+async function readTableRows(db: Queryable, rows: readonly OutboxRow[]): Promise<ReadResult> {
+  const sources: Source[] = []
+  const failed = new Map<OutboxRow, string>()
+  if (rows.length === 0) return { sources, failed }
+  const read = await readRows(
+    db,
+    rows.map(({ row_id }) => row_id!),
+  )
+  for (const row of rows) {
+    const found = read.get(row.row_id!)
+    if (found?.problem != null) {
+      failed.set(row, found.problem)
+      continue
+    }
+    sources.push({
+      row,
+      workspace_id: found?.workspace_id ?? '',
+      canonical_address: null,
+      unit_version_id: null,
+      updated_at: null,
+      content_hash: found?.content_hash ?? '',
+      // A row that says nothing has no chunk: there is nothing to embed.
+      chunks: found && (found.body === '' ? [] : divideSource(row, found.body, true)),
+      ...(found && { table_row: { body: found.body, filters: found.filters } }),
+    })
+  }
   return { sources, failed }
 }
 
@@ -82,6 +120,7 @@ export function toPut({ row, chunks, ...source }: Source): TextToPut {
     ...(source.unit_version_id !== null && { unit_version_id: source.unit_version_id }),
     ...(source.updated_at !== null && { updated_at: source.updated_at }),
     ...(chunks && { chunks: chunks.map(({ from, to }) => ({ from, to })) }),
+    ...source.table_row,
   }
 }
 

@@ -13,7 +13,7 @@ import {
   EmbedderRefused,
   EmbedderUnavailable,
 } from './embedders/embedder.ts'
-import { fitGeneration, namesOf } from './embedders/lsa/generation.ts'
+import { fitGeneration, LSA_MODEL, namesOf } from './embedders/lsa/generation.ts'
 import { recordPointsRefused, recordPointsWritten } from './outbox.ts'
 import { PROBE_TEXT, writePoints } from './points.ts'
 import type { Projection, ProjectionHooks } from './projection.ts'
@@ -25,6 +25,7 @@ import {
   type SearchProviders,
 } from './providers.ts'
 import { type StoreKind, StoreUnavailable } from './stores/store.ts'
+import { readRows, refreshRows } from './table-rows.ts'
 import type { SearchConfig } from './vector-search.ts'
 
 export type CollectionState = 'building' | 'active' | 'retired' | 'legacy'
@@ -144,7 +145,7 @@ async function fitNewCollection(pool: Pool, store: StoreKind, signal?: AbortSign
 }
 
 /**
- * Whether the LSA model should be fitted again: when there are enough chunks for a first model, when their number has doubled or
+ * Whether the LSA model should be fitted again: when it counts words as an earlier version did, when there are enough chunks for a first model, when their number has doubled or
  * halved, or when it has grown by a fifth and the last fit is ten minutes ago. It waits while rows are due: half of a handbook says
  * little about the other half (nDCG@10 on Cranfield, fitted on half of it: 0.49 instead of 0.55).
  */
@@ -153,7 +154,7 @@ export async function isFitDue(pool: Pool): Promise<boolean> {
     `select n.chunks >= $1
             and case c.embedder
                   when 'hashed' then true
-                  when 'lsa' then n.chunks >= 2 * g.documents or 2 * n.chunks <= g.documents
+                  when 'lsa' then not starts_with(c.model, $3) or n.chunks >= 2 * g.documents or 2 * n.chunks <= g.documents
                                or (n.chunks >= 1.2 * g.documents and g.fitted_at < statement_timestamp() - $2::interval)
                   else false end
             and not exists (select from iu_core.search_collection b where b.state = 'building')
@@ -164,7 +165,7 @@ export async function isFitDue(pool: Pool): Promise<boolean> {
        left join iu_core.search_generation g on g.generation_id = c.generation_id
       cross join lateral (select count(*) as chunks from iu_core.search_chunk k where k.unit_id is not null) as n
       where c.state = 'active' and c.source_kind = 'information_unit'`,
-    [MIN_CHUNKS_TO_FIT, REFIT_INTERVAL],
+    [MIN_CHUNKS_TO_FIT, REFIT_INTERVAL, `${LSA_MODEL}/`],
   )
   return rows[0]?.due ?? false
 }
@@ -319,13 +320,17 @@ async function tryStore(pool: Pool, config: SearchConfig, kind: StoreKind): Prom
 
 interface MissingPoint {
   readonly chunk_id: string
-  readonly unit_id: string
-  readonly unit_version_id: string
-  readonly canonical_address: string
+  readonly unit_id: string | null
+  readonly unit_version_id: string | null
+  readonly canonical_address: string | null
   readonly content_hash: string
   readonly workspace_id: string
   readonly position: number
-  readonly text: string
+  /** Null: it is read in the row of the table. */
+  readonly text: string | null
+  readonly row_id: string | null
+  readonly from_char: number
+  readonly to_char: number
 }
 
 interface BackfillDeps {
@@ -341,6 +346,8 @@ interface BackfillDeps {
 type BackfillResult = 'more' | 'waiting' | 'switched' | 'incomplete'
 
 const BACKFILL_BATCH = 256
+/** Each batch looks for the first missing chunk again: of an embedder that costs nothing a larger one is better. */
+const BACKFILL_BATCH_IN_PROCESS = 1024
 /** Tombstones are purged after ten minutes: a worker that pauses so long between embedding and writing must not write. */
 const BACKFILL_LEASE_MS = 96_000
 /** Generation of the points that a backfill records: they belong to no row of the outbox. */
@@ -364,11 +371,14 @@ export async function backfillCollection(
     return 'waiting'
   }
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
-  const { rows } = await pool.query<MissingPoint>(
+  const { rows: missing } = await pool.query<MissingPoint>(
     'select * from iu_core.fn_search_collection_backfill($1, $2)',
-    [name, BACKFILL_BATCH],
+    [name, collection.embedder === 'openai' ? BACKFILL_BATCH : BACKFILL_BATCH_IN_PROCESS],
   )
-  if (rows.length === 0) return activateIfComplete(pool, name, hooks)
+  if (missing.length === 0) return activateIfComplete(pool, name, hooks)
+  const rows = await withTextsOfRows(pool, missing)
+  // Rows of tables that have changed since: what changed is projected into this collection, too.
+  if (rows.length === 0) return 'incomplete'
   const { refused, waiting } = await writePoints(
     {
       providers,
@@ -389,9 +399,13 @@ export async function backfillCollection(
       id: row.chunk_id,
       text: row.text,
       payload: {
-        unit_id: row.unit_id,
-        unit_version_id: row.unit_version_id,
-        canonical_address: row.canonical_address,
+        ...(row.row_id !== null
+          ? { row_id: row.row_id }
+          : {
+              unit_id: row.unit_id!,
+              unit_version_id: row.unit_version_id!,
+              canonical_address: row.canonical_address!,
+            }),
         content_hash_at_embedding: row.content_hash,
         workspace_id: row.workspace_id,
         chunk: row.position,
@@ -408,6 +422,24 @@ export async function backfillCollection(
     )
   }
   return waiting.size > 0 ? 'waiting' : 'more'
+}
+
+/** Without rows of tables whose text is another one by now, or that are gone. */
+async function withTextsOfRows(
+  pool: Pool,
+  missing: readonly MissingPoint[],
+): Promise<(MissingPoint & { readonly text: string })[]> {
+  const ids = [...new Set(missing.flatMap(({ row_id }) => row_id ?? []))]
+  const read = await readRows(pool, ids)
+  const isAsProjected = (one: MissingPoint) => read.get(one.row_id!)?.content_hash === one.content_hash
+  const changed = missing.filter((one) => one.row_id !== null && !isAsProjected(one))
+  await refreshRows(pool, [...new Set(changed.map(({ row_id }) => row_id!))])
+  return missing.flatMap((one) => {
+    if (one.row_id === null) return [{ ...one, text: one.text! }]
+    if (!isAsProjected(one)) return []
+    const row = read.get(one.row_id)!
+    return [{ ...one, text: [...row.body].slice(one.from_char, one.to_char).join('') }]
+  })
 }
 
 async function activateIfComplete(pool: Pool, name: string, hooks: ProjectionHooks): Promise<BackfillResult> {

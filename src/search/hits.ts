@@ -2,8 +2,19 @@
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
 import type { Question } from './query.ts'
 import { type ChunkFacts, type DocumentState, type Found, fuse, type Ranked, rank } from './ranking.ts'
-import type { SearchHit } from './shapes.ts'
-import { documentWarning, unitWarning } from './warnings.ts'
+import {
+  countFacets,
+  type Group,
+  groupDuplicates,
+  MAX_LISTED,
+  pageOf,
+  similarOf,
+  sortHits,
+  sourceFacts,
+} from './result-list.ts'
+import type { FacetValue, HitContext, MatchedWord, SearchHit } from './shapes.ts'
+import { lineageOf, type RowFacts, rowTexts } from './table-hits.ts'
+import { ANSWER_WARNINGS, documentWarning, rowWarning, unitWarning } from './warnings.ts'
 
 export type { SearchHit } from './shapes.ts'
 
@@ -15,8 +26,9 @@ interface HitRow extends ChunkFacts {
   readonly document_source_ref: string | null
   readonly unit_kind: string | null
   readonly language: string
-  /** False: the document has changed since the chunk was made. */
+  /** False: the document or row has changed since the chunk was made. */
   readonly is_as_projected: boolean
+  readonly table_row?: RowFacts
 }
 
 interface DocumentRow {
@@ -36,50 +48,221 @@ interface HitText {
   readonly text: string
 }
 
-export type LegsFound = Pick<Found<HitRow>, 'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'together'>
+export interface LegsFound
+  extends Pick<
+    Found<HitRow>,
+    'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
+  > {
+  /** Chunks of rows that the caller may read, by id. */
+  readonly rows: ReadonlyMap<string, RowFacts>
+}
 
-export async function loadHits(client: Client, question: Question, legs: LegsFound): Promise<SearchHit[]> {
-  const { workspace_id, limit, explain } = question
+export interface HitList {
+  readonly hits: SearchHit[]
+  readonly next?: string
+  readonly facets?: FacetValue[]
+  readonly warnings: readonly string[]
+}
+
+/** One page of the ranked hits, as they are shown. */
+export async function listHits(
+  client: Client,
+  question: Question,
+  legs: LegsFound,
+  /** Keys of hits that a reranker put first. */
+  order: readonly string[] = [],
+): Promise<HitList> {
+  if (legs.lexical.length + legs.dense.length + legs.legacy.length === 0)
+    return { hits: [], ...(question.facets && { facets: [] }), warnings: [] }
+  const { workspace_id, facets, sort } = question
   const legacy = await documentsNamed(client, workspace_id, legs.legacy)
-  const ranked = (await rankFound(client, question, legs, legacy)).slice(0, limit)
-  const shown = await withTexts(client, workspace_id, ranked, legacy)
-  const words = queryWords(question.text)
+  const isWhole = facets || sort !== 'relevance' || question.after !== undefined
+  let ranked = await rankFound(client, question, legs, legacy, isWhole)
+  let groups = await groupDuplicates(client, question, ranked.hits)
+  // Among those that were read first, too many said the same.
+  if (groups.length <= question.limit && !ranked.isAll) {
+    ranked = await rankFound(client, question, legs, legacy, true)
+    groups = await groupDuplicates(client, question, ranked.hits)
+  }
+  let counted: FacetValue[] | undefined
+  if (facets || sort !== 'relevance') {
+    const facts = await sourceFacts(client, workspace_id, ranked.hits)
+    if (facets) counted = countFacets(facts.values())
+    if (sort !== 'relevance')
+      groups = await groupDuplicates(client, question, sortHits(ranked.hits, sort, facts))
+  }
+  const page = await pageOf(client, question, putFirst(groups, order))
+  const hits = await showHits(client, question, page.groups, legacy)
+  const isCut = isWhole && [legs.lexical, legs.dense].some((leg) => leg.length >= MAX_LISTED)
+  return {
+    hits,
+    ...(page.next !== undefined && { next: page.next }),
+    ...(counted && { facets: counted }),
+    warnings: [...page.warnings, ...(isCut ? [ANSWER_WARNINGS.listEnds] : [])],
+  }
+}
+
+function keyOf({ source, id }: Pick<Ranked<HitRow>, 'source' | 'id'>): string {
+  return `${source} ${id}`
+}
+
+/** Groups that are not in the order stay behind those that are, as they were. */
+function putFirst(groups: readonly Group<HitRow>[], order: readonly string[]): readonly Group<HitRow>[] {
+  if (order.length === 0) return groups
+  const places = new Map(order.map((key, place) => [key, place]))
+  const placeOf = ({ hit }: Group<HitRow>) => places.get(keyOf(hit)) ?? order.length
+  return groups.toSorted((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** The texts of the best hits, under the caller's rights: what a reranker may see. */
+export async function bestTexts(
+  client: Client,
+  question: Question,
+  legs: LegsFound,
+  most: number,
+): Promise<{ id: string; text: string }[]> {
+  const { workspace_id } = question
+  const legacy = await documentsNamed(client, workspace_id, legs.legacy)
+  const { hits } = await rankFound(client, { ...question, limit: most }, legs, legacy, false)
+  const best = (await groupDuplicates(client, question, hits)).slice(0, most).map(({ hit }) => hit)
+  const shown = await withTexts(client, workspace_id, best, legacy)
+  return shown.map(({ hit, about, text }) => ({ id: keyOf(hit), text: `${about.title}\n${text}` }))
+}
+
+async function showHits(
+  client: Client,
+  question: Question,
+  groups: readonly Group<HitRow>[],
+  legacy: ReadonlyMap<string, DocumentRow>,
+): Promise<SearchHit[]> {
+  const { workspace_id, asked, explain, context } = question
+  const groupOf = new Map(groups.map((group) => [group.hit, group]))
+  const shown = await withTexts(client, workspace_id, [...groupOf.keys()], legacy)
+  const words = queryWords(asked)
   const english = await englishMatch(
     client,
     words,
-    shown.filter(({ about }) => isEnglish(about.language)).map(({ text }) => text),
+    shown.filter(({ about }) => isEnglish(about.language)).flatMap(({ text, about }) => [text, about.title]),
   )
   const plain = plainMatch(words)
+  const lineage = await lineageOf(
+    client,
+    workspace_id,
+    shown.flatMap(({ hit }) => hit.best?.table_row ?? []),
+  )
+  const chunks = shown.flatMap(({ hit }) => (hit.best ? [hit.best.chunk_id] : []))
+  const why = explain ? await sharesOf(client, workspace_id, asked, chunks) : undefined
+  const around = context ? await contextOf(client, workspace_id, chunks) : undefined
+  const others = shown.flatMap(({ hit }) => groupOf.get(hit)!.similar)
+  const facts = others.length > 0 ? await sourceFacts(client, workspace_id, others) : new Map()
   return shown.map(({ hit, about, text }) => {
-    const { snippet, highlights } = snippetOf(
-      withoutTitle(text, about.title),
-      isEnglish(about.language) ? english : plain,
-    )
-    return buildHit(hit, about, { snippet, highlights, explain })
+    const match = isEnglish(about.language) ? english : plain
+    const body = withoutTitle(text, about.title)
+    const chunk = hit.best?.chunk_id
+    const group = groupOf.get(hit)!
+    const promoted = hit.source === 'row' ? lineage.get(hit.id) : undefined
+    return {
+      ...buildHit(hit, about, {
+        ...snippetOf(body, match),
+        explain: why && { words: matchedWords(why.get(chunk ?? '') ?? [], { match, text: body, about }) },
+      }),
+      ...(promoted && { lineage: promoted }),
+      ...(group.similar.length > 0 && { similar: similarOf(group, facts) }),
+      ...(around && { context: around.get(chunk ?? '') ?? {} }),
+    }
   })
 }
 
-/** Checks the best chunks first, and the others only if too few hits remain of those. */
+interface WordShare {
+  readonly lexeme: string
+  readonly share: number
+}
+
+/** What each word of the question adds to the scores of these chunks by words. */
+async function sharesOf(
+  client: Client,
+  workspace: string,
+  question: string,
+  chunks: readonly string[],
+): Promise<Map<string, WordShare[]>> {
+  const { rows } = await client.query<WordShare & { chunk_id: string }>(
+    'select chunk_id, lexeme, share from iu_core.fn_search_why($1, $2, $3)',
+    [workspace, question, chunks],
+  )
+  const shares = new Map<string, WordShare[]>()
+  for (const { chunk_id, ...one } of rows) shares.set(chunk_id, [...(shares.get(chunk_id) ?? []), one])
+  return shares
+}
+
+interface MatchedText {
+  readonly match: Match
+  readonly text: string
+  readonly about: HitRow | DocumentRow
+}
+
+/** The words of a hit that the question asks for, where they stand, and their share of the score by words. */
+function matchedWords(shares: readonly WordShare[], { match, text, about }: MatchedText): MatchedWord[] {
+  const address = 'canonical_address' in about ? (about.canonical_address ?? '') : ''
+  const fields = { text, title: about.title, address: address.replace(/[/_.~-]+/g, ' ') }
+  const words = new Map<string, { word: string; fields: Set<MatchedWord['fields'][number]> }>()
+  for (const [field, content] of Object.entries(fields))
+    for (const word of wordsOf(content)) {
+      const key = match(fold(word))
+      if (key === undefined) continue
+      const one = words.get(key) ?? { word: fold(word), fields: new Set() }
+      one.fields.add(field as MatchedWord['fields'][number])
+      words.set(key, one)
+    }
+  const known = new Map(shares.map(({ lexeme, share }) => [lexeme, share]))
+  return [...words]
+    .map(([key, { word, fields }]) => ({
+      word,
+      fields: [...fields],
+      share: Math.round(1000 * (known.get(key) ?? known.get(word) ?? 0)) / 1000,
+    }))
+    .sort((a, b) => b.share - a.share || (a.word < b.word ? -1 : 1))
+}
+
+async function contextOf(
+  client: Client,
+  workspace: string,
+  chunks: readonly string[],
+): Promise<Map<string, HitContext>> {
+  const { rows } = await client.query<HitContext & { chunk_id: string }>(
+    'select * from iu_core.fn_search_context($1, $2)',
+    [workspace, chunks],
+  )
+  return new Map(
+    rows.map(({ chunk_id, ...around }) => [
+      chunk_id,
+      Object.fromEntries(Object.entries(around).filter(([, value]) => value !== null)),
+    ]),
+  )
+}
+
+/** Checks the best chunks first, and the others only if too few hits remain of those, or if all are wanted. */
 async function rankFound(
   client: Client,
   { workspace_id, limit, superseded }: Question,
   legs: LegsFound,
   legacy: ReadonlyMap<string, DocumentRow>,
-): Promise<Ranked<HitRow>[]> {
+  wantsAll: boolean,
+): Promise<{ hits: Ranked<HitRow>[]; isAll: boolean }> {
   const found = {
     ...legs,
     legacy: legs.legacy.map((name) => legacy.get(name)?.document_id).filter((id) => id !== undefined),
     documents: new Map([...legacy.values()].map((row) => [row.document_id, row.vector_state])),
     superseded,
   }
-  const chunks = fuse(legs.lexical, legs.dense, legs.denseWeight).map(({ key }) => key)
-  const first = chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
+  const chunks = fuse(legs).map(({ key }) => key)
+  const first = wantsAll ? chunks : chunks.slice(0, Math.max(FIRST_PAGE, 3 * limit))
   const rest = chunks.slice(first.length)
-  const facts = await factsOf(client, workspace_id, first)
-  const ranked = rank({ ...found, facts, unseen: new Set(rest) })
-  if (ranked.length >= limit || rest.length === 0) return ranked
-  const others = await factsOf(client, workspace_id, rest)
-  return rank({ ...found, facts: new Map([...facts, ...others]) })
+  const facts = await factsOf(client, workspace_id, first, legs.rows)
+  const hits = rank({ ...found, facts, unseen: new Set(rest) })
+  // One more than the page shows that there is another one.
+  if (hits.length > limit || rest.length === 0) return { hits, isAll: rest.length === 0 }
+  const others = await factsOf(client, workspace_id, rest, legs.rows)
+  return { hits: rank({ ...found, facts: new Map([...facts, ...others]) }), isAll: true }
 }
 
 /** Without hits that were deleted meanwhile. */
@@ -98,6 +281,9 @@ async function withTexts(
   )
   const chunks = ranked.filter(isReadByChunk).map(({ best }) => best!.chunk_id)
   const texts = await textsOf(client, workspace, chunks, unread)
+  // Read in their tables under the caller's rights: a row that is gone by now has none.
+  const ofRows = ranked.flatMap(({ best }) => (best?.source === 'row' ? best.chunk_id : []))
+  for (const [id, text] of await rowTexts(client, workspace, ofRows)) texts.set(id, text)
   return ranked.flatMap((hit): HitText[] => {
     const byChunk = isReadByChunk(hit)
     const about = byChunk ? hit.best : (known.get(hit.id) ?? others.get(hit.id))
@@ -108,7 +294,7 @@ async function withTexts(
 
 /** False for a document that is shown in place of its units, or has changed since: its current text is shown instead. */
 function isReadByChunk({ best }: Ranked<HitRow>): boolean {
-  return best?.is_as_projected === true
+  return best?.is_as_projected === true || best?.source === 'row'
 }
 
 function isEnglish(language: string): boolean {
@@ -120,14 +306,41 @@ async function factsOf(
   client: Client,
   workspace: string,
   chunks: readonly string[],
+  ofTables: ReadonlyMap<string, RowFacts>,
 ): Promise<Map<string, HitRow>> {
-  if (chunks.length === 0) return new Map()
+  const facts = new Map(chunks.flatMap((id) => (ofTables.has(id) ? [[id, hitOfRow(ofTables.get(id)!)]] : [])))
+  const others = chunks.filter((id) => !facts.has(id))
+  if (others.length === 0) return facts
   const { rows } = await client.query<HitRow>({
     name: 'search_hits',
     text: 'select * from iu_core.fn_search_hits($1, $2)',
-    values: [workspace, chunks],
+    values: [workspace, others],
   })
-  return new Map(rows.map((row) => [row.chunk_id, row]))
+  for (const row of rows) facts.set(row.chunk_id, row)
+  return facts
+}
+
+function hitOfRow(row: RowFacts): HitRow {
+  return {
+    chunk_id: row.chunk_id,
+    source: 'row',
+    row_id: row.row_id,
+    unit_id: null,
+    document_id: null,
+    document_state: null,
+    document_title: null,
+    document_source_ref: null,
+    canonical_address: null,
+    lifecycle_status: null,
+    unit_kind: null,
+    version_no: null,
+    current_version_no: null,
+    vector_state: row.vector_state,
+    title: row.title,
+    language: row.language,
+    is_as_projected: row.is_as_projected,
+    table_row: row,
+  }
 }
 
 async function textsOf(
@@ -161,7 +374,7 @@ async function documentsNamed(
 function buildHit(
   hit: Ranked<HitRow>,
   about: HitRow | DocumentRow,
-  { explain, ...snippet }: Snippet & { readonly explain: boolean },
+  { explain, ...snippet }: Snippet & { readonly explain: { words: MatchedWord[] } | undefined },
 ): SearchHit {
   const { best, score, shares, ranks, states } = hit
   const common = {
@@ -170,7 +383,7 @@ function buildHit(
     score,
     legs: ranks,
     freshness: hit.freshness as Freshness,
-    ...(explain && { explain: { ...states, shares, ...(best && { chunk_id: best.chunk_id }) } }),
+    ...(explain && { explain: { ...states, shares, ...(best && { chunk_id: best.chunk_id }), ...explain } }),
   }
   if (hit.source === 'document') {
     const sourceRef = 'source_ref' in about ? about.source_ref : about.document_source_ref
@@ -184,6 +397,17 @@ function buildHit(
           documentWarning(caution, { canonical_address: unit?.canonical_address ?? undefined }),
         ),
       ),
+    }
+  }
+  if (hit.source === 'row') {
+    const { table_source: table, key, filters, vector_state } = best!.table_row!
+    return {
+      source: 'row',
+      table,
+      key,
+      columns: filters ?? {},
+      ...common,
+      warnings: vector_state === 'current' ? [] : [rowWarning(vector_state)],
     }
   }
   const unit = best!
@@ -224,24 +448,40 @@ const SNIPPET_SIZE = 240
 const LEAD = 40
 const HEADING = /^#{1,6} +/gm
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-/** Letters that Unicode does not decompose, but people type without the mark. As in fn_search_normalize: a test compares them. */
-const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o' }
+/** Letters that Unicode does not decompose, but people type without the mark. As in fn_search_fold: a test compares them. */
+const PLAIN: Readonly<Record<string, string>> = { đ: 'd', ł: 'l', ø: 'o', ı: 'i', ς: 'σ', ß: 'ss' }
+/** й is a letter of its own: its mark stays. */
+const SHORT_I = /и\u0306/g
+const KEPT = '\ue000'
+/** Scripts without spaces: what looks like a word is a run of several. */
+const RUN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 /** As fn_search_parse. */
 const MAX_PREFIXES = 8
 
-/** Without case and diacritics, as fn_search_normalize; for languages without a stemmer. */
+/** Without case and diacritics, as fn_search_fold; for languages without a stemmer. */
 export function fold(word: string): string {
   if (/^[\x20-\x7e]*$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
+    .toLowerCase()
+    .replace(SHORT_I, KEPT)
     .replace(/[\u0300-\u036f]+/g, '')
     .normalize('NFC')
-    .toLowerCase()
-    .replace(/[đłø]/g, (letter) => PLAIN[letter]!)
+    .replace(/[đłøıςß]/g, (letter) => PLAIN[letter]!)
+    .replaceAll(KEPT, 'й')
 }
 
 export function wordsOf(text: string): string[] {
   return text.match(WORD) ?? []
+}
+
+/** Texts in quotes, with the quotes, stay as they are; a quote without its partner is none. */
+export function mapFreeText(text: string, change: (part: string) => string): string {
+  return text
+    .split(/(["“”„«»][^"“”„«»]*["“”„«»])/)
+    .map((part, index) => (index % 2 === 1 ? part : change(part)))
+    .join('')
 }
 
 interface QueryWords {
@@ -337,7 +577,12 @@ export function withoutTitle(text: string, title: string): string {
 /** For languages without a stemmer: equal words and prefixes. */
 export function plainMatch({ words, prefixes }: QueryWords): Match {
   const known = new Set(words)
-  return (word) => (known.has(word) ? word : prefixes.find((prefix) => word.startsWith(prefix)))
+  const runs = words.filter((word) => RUN.test(word))
+  return (word) =>
+    known.has(word)
+      ? word
+      : (prefixes.find((prefix) => word.startsWith(prefix)) ??
+        (runs.length > 0 && RUN.test(word) ? runs.find((run) => word.includes(run)) : undefined))
 }
 
 /** For English: words with the same stem in PostgreSQL ("policies" for "policy"). Only words that share two letters are asked for. */

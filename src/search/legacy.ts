@@ -214,11 +214,11 @@ export async function findDocumentId(
 export async function setDocument(
   db: Queryable,
   workspace: string,
-  { source_ref, title, body, language = 'en' }: NewDocument,
+  { source_ref, title, body, language }: NewDocument,
 ): Promise<string> {
   const { rows } = await db.query<{ id: string }>(
     'select iu_core.fn_document_put($1, $2, $3, $4, $5) as id',
-    [workspace, source_ref, title, body, language],
+    [workspace, source_ref, title, body, language ?? null],
   )
   return rows[0]!.id
 }

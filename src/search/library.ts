@@ -13,7 +13,17 @@ import {
 import * as documents from './legacy.ts'
 import { openProviders } from './providers.ts'
 import { type SearchAnswer, type SearchRequest, search, type Transaction } from './query.ts'
+import type { MissedQuestion, Synonyms } from './shapes.ts'
 import * as status from './status.ts'
+import {
+  addSynonyms,
+  deleteSynonyms,
+  listSynonyms,
+  missedQuestions,
+  type NewSynonyms,
+  type OldSynonyms,
+  setMissedLog,
+} from './synonyms.ts'
 import { createVectorSearch, type SearchConfig } from './vector-search.ts'
 import {
   drainOutbox,
@@ -55,6 +65,20 @@ export interface Search {
     list(workspace: string, page?: { limit?: number; after?: string }): Promise<documents.SearchedDocument[]>
     set(workspace: string, document: documents.NewDocument): Promise<string>
     delete(document: string): Promise<void>
+  }
+  /** Words that questions in a workspace are also asked with. */
+  readonly synonyms: {
+    list(workspace: string, page?: { limit?: number; after?: string }): Promise<Synonyms[]>
+    /** Returns how many were new. */
+    add(workspace: string, synonyms: NewSynonyms): Promise<number>
+    /** Returns how many there were. */
+    delete(workspace: string, synonyms: OldSynonyms): Promise<number>
+  }
+  /** Questions that found nothing, where a workspace logs them. */
+  readonly missed: {
+    list(workspace: string, page?: { limit?: number }): Promise<MissedQuestion[]>
+    /** Off deletes the log. Returns whether anything changed. */
+    log(workspace: string, log: { on: boolean; days?: number }): Promise<boolean>
   }
   /** Indexes in this process until stopped. `stagedoor start` does it by itself. */
   work(options?: WorkOptions): Promise<SearchWorker>
@@ -121,7 +145,7 @@ export function searchLibrary({
     async audit({ repair = false } = {}) {
       const providers = openProviders(workerPool(), config)
       try {
-        return await auditSearch({ pool, providers, repair })
+        return await auditSearch({ pool, worker: workerPool(), providers, repair })
       } finally {
         await providers.close()
       }
@@ -138,6 +162,15 @@ export function searchLibrary({
       list: (workspace, page) => service((db) => documents.searchedDocuments(db, workspace, page)),
       set: (workspace, document) => service((db) => documents.setDocument(db, workspace, document)),
       delete: (document) => service((db) => documents.deleteDocument(db, document)),
+    },
+    synonyms: {
+      list: (workspace, page) => service((db) => listSynonyms(db, workspace, page)),
+      add: (workspace, synonyms) => service((db) => addSynonyms(db, workspace, synonyms)),
+      delete: (workspace, synonyms) => service((db) => deleteSynonyms(db, workspace, synonyms)),
+    },
+    missed: {
+      list: (workspace, page) => service((db) => missedQuestions(db, workspace, page)),
+      log: (workspace, log) => service((db) => setMissedLog(db, workspace, log)),
     },
     work,
     async close() {

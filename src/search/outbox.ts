@@ -5,6 +5,8 @@ export interface OutboxRow {
   readonly outbox_id: string
   readonly unit_id: string | null
   readonly document_id: string | null
+  /** Of a row of a table in search. */
+  readonly row_id: string | null
   readonly operation: 'upsert' | 'patch' | 'delete'
   /** Generation at the time of the claim; a later edit increases it. */
   readonly generation: string
@@ -45,7 +47,7 @@ interface ClaimTerms {
 
 export async function claimRows(db: Queryable, worker: string, terms: ClaimTerms): Promise<OutboxRow[]> {
   const { rows } = await db.query<OutboxRow>(
-    `select outbox_id, unit_id, document_id, operation, generation, retry_count
+    `select outbox_id, unit_id, document_id, row_id, operation, generation, retry_count
        from iu_core.fn_vector_claim($1, $2, make_interval(secs => $3))`,
     [worker, terms.limit, terms.leaseMs / 1000],
   )
@@ -119,6 +121,9 @@ export interface TextToPut {
   readonly updated_at?: string
   /** Without chunks the source is removed from search. */
   readonly chunks?: readonly { from: number; to: number }[]
+  /** Of a row of a table, which nobody but the worker may read. */
+  readonly body?: string
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 export interface PlannedPoint {
@@ -189,4 +194,16 @@ export async function oldTombstones(db: Queryable, collection: string, limit: nu
     [collection, limit],
   )
   return rows.map(({ chunk_id }) => chunk_id)
+}
+
+/**
+ * Analyses chunks of an older version of the words again: one batch, in one transaction. Returns the number of the chunk after which the
+ * next call continues; undefined: there are no more.
+ */
+export async function reanalyse(pool: Queryable, after: number): Promise<number | undefined> {
+  const { rows } = await pool.query<{ next: number | null }>(
+    'select iu_core.fn_search_reanalyse($1) as next',
+    [after],
+  )
+  return rows[0]!.next ?? undefined
 }

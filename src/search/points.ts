@@ -24,6 +24,8 @@ interface WriteResult<Owner> {
 
 /** Endpoints accept more, but a refused batch is split in halves and sent again. */
 const POINTS_PER_REQUEST = 64
+/** Of embedders that refuse nothing and cost nothing. */
+const POINTS_IN_PROCESS = 256
 /** A harmless text: an embedder that fails on it is down. */
 export const PROBE_TEXT = 'Is anybody there?'
 
@@ -45,7 +47,8 @@ export async function writePoints<Owner>(
 ): Promise<WriteResult<Owner>> {
   const refused = new Map<Owner, string>()
   const waiting = new Set<Owner>()
-  for (const batch of batches(items)) {
+  const size = deps.collection.embedder === 'openai' ? POINTS_PER_REQUEST : POINTS_IN_PROCESS
+  for (const batch of batches(items, size)) {
     let left = batch.filter(({ owner }) => !refused.has(owner))
     while (left.length > 0) {
       const permission = deps.breaker.check()
@@ -64,9 +67,8 @@ export async function writePoints<Owner>(
   return { refused, waiting }
 }
 
-function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < items.length; from += POINTS_PER_REQUEST)
-    yield items.slice(from, from + POINTS_PER_REQUEST)
+function* batches<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
 /** One bad text must not fail the others of its batch. Halves instead of singles, because each request is paid for. */

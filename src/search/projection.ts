@@ -81,10 +81,12 @@ export class Projection {
     return active && this.breakers.get(active.collection)?.reason
   }
 
+  /** `onText`: the texts are written, and how long they are; the vectors follow. */
   async project(
     rows: readonly OutboxRow[],
     gates: Pick<SearchGates, 'phase_3'>,
     signal: AbortSignal,
+    onText: (characters: number) => void = () => {},
   ): Promise<ProjectionResult> {
     const { pool, hooks } = this.deps
     const before = activeOf(await liveCollections(pool))
@@ -96,6 +98,7 @@ export class Projection {
     await hooks.boundary?.('read')
     const planned = await this.putText(reading.sources, failed)
     await hooks.boundary?.('text')
+    onText(charactersOf(reading.sources))
     // Read again after the plan: a collection may have been created or activated meanwhile.
     const collections = await liveCollections(pool)
     const active = activeOf(collections)
@@ -273,8 +276,8 @@ export class Projection {
     const { pool, worker, log, hooks } = this.deps
     const dead = await failRows(pool, worker, failed)
     for (const [row, reason] of failed) {
-      const { outbox_id, unit_id, document_id } = row
-      log.warn({ outbox_id, unit_id, document_id, reason }, 'search projection of a row failed')
+      const { outbox_id, unit_id, document_id, row_id } = row
+      log.warn({ outbox_id, unit_id, document_id, row_id, reason }, 'search projection of a row failed')
     }
     hooks.onFailed?.(failed.size, dead)
   }
@@ -288,6 +291,10 @@ export class Projection {
       reason: breaker?.reason,
     })
   }
+}
+
+function charactersOf(sources: readonly Source[]): number {
+  return sources.reduce((sum, { chunks }) => sum + (chunks?.at(-1)?.to ?? 0), 0)
 }
 
 function activeOf(collections: readonly Collection[]): Collection | undefined {
@@ -307,9 +314,13 @@ function itemsOf(
       id: chunk_id!,
       text: chunks[position! - 1]!.text,
       payload: {
-        unit_id: row.unit_id!,
-        unit_version_id: source.unit_version_id!,
-        canonical_address: source.canonical_address!,
+        ...(row.row_id !== null
+          ? { row_id: row.row_id }
+          : {
+              unit_id: row.unit_id!,
+              unit_version_id: source.unit_version_id!,
+              canonical_address: source.canonical_address!,
+            }),
         content_hash_at_embedding: source.content_hash,
         workspace_id: source.workspace_id,
         chunk: position!,

@@ -8,12 +8,32 @@ import { UUID } from '../kernel/ids.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
-import { fold, type LegsFound, loadHits, queryWords, wordsOf } from './hits.ts'
+import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
-import { denseWeight } from './ranking.ts'
+import {
+  nearestTo,
+  replaceWords,
+  rewriteQuestion,
+  suggestQuestions,
+  type UnknownWord,
+  withoutWordsOfRows,
+  writtenWords,
+} from './query-rewrite.ts'
+import {
+  denseWeight,
+  fitOf,
+  fuse,
+  type LegScores,
+  leastFit,
+  normaliseScores,
+  type WordScore,
+} from './ranking.ts'
+import { MAX_RERANKED } from './rerank.ts'
+import { checkCursor, MAX_LISTED, SORTS } from './result-list.ts'
 import type { NoHits, SearchAnswer } from './shapes.ts'
+import { deniedTables, type RowFacts, visibleRows } from './table-hits.ts'
 import { QuestionVectors, type SearchState, type VectorSearch } from './vector-search.ts'
-import { ANSWER_WARNINGS } from './warnings.ts'
+import { ANSWER_WARNINGS, tableDenied, tableStopped, tableUnreadable } from './warnings.ts'
 
 export type { SearchAnswer } from './shapes.ts'
 
@@ -29,6 +49,8 @@ export interface SearchDeps {
 const LEG_DEPTH = 100
 /** Up to this many allowed chunks are listed for the store. Beyond it, the store returns more, and those are checked. */
 const MAX_LISTED_CHUNKS = 10_000
+/** Where only the vectors of the old knowledge base add meaning: as much as the words. */
+const LEGACY_WEIGHT = 0.5
 /** Further words of a question are ignored. */
 const MAX_QUERY_WORDS = 64
 
@@ -38,35 +60,80 @@ const QUOTES = /["“”„«»]/g
 const ONLY_PREFIXES = /^(\s*[^\s"*]{2,}\*(?=\s|$))+\s*$/
 
 export async function search(deps: SearchDeps, request: SearchRequest): Promise<SearchAnswer> {
+  const began = performance.now()
   const question = parseQuestion(request)
-  const found = await answer(deps, question, false)
-  return found.hits.length > 0 ? found : { ...found, no_hits: await explainNoHits(deps, question) }
+  const [found, suggestions] = await Promise.all([
+    ask(deps, question, false),
+    question.typing ? deps.transaction((client) => suggestQuestions(client, question)) : undefined,
+  ])
+  const isEmpty = found.hits.length === 0 && question.after === undefined && !question.typing
+  const [no_hits] = isEmpty
+    ? await Promise.all([
+        explainNoHits(deps, question),
+        deps.transaction((client) => logMissedQuestion(client, question)),
+      ])
+    : []
+  return {
+    ...found,
+    ...(suggestions && { suggestions }),
+    ...(no_hits && { no_hits }),
+    took_ms: millisecondsSince(began),
+  }
+}
+
+function millisecondsSince(began: number): number {
+  return Math.round((performance.now() - began) * 10) / 10
+}
+
+type Found = Omit<SearchAnswer, 'no_hits' | 'suggestions' | 'took_ms'>
+
+/** Rewrites the question, asks it, and asks it without quotes if nothing has the phrase. */
+async function ask(deps: SearchDeps, question: Question, literal: boolean): Promise<Found> {
+  const [state, rewritten] = await Promise.all([
+    deps.vectorSearch.state(question.workspace_id),
+    deps.transaction((client) => rewriteQuestion(client, question)),
+  ])
+  const found = await answer(deps, rewritten.question, state, literal)
+  // On a further page there may be no hit left though the phrase has some.
+  const isNowhere = found.hits.length === 0 && (question.after === undefined || found.legs.lexical === 0)
+  if (isNowhere && isQuoted(question.text)) {
+    // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
+    const text = question.text.replace(QUOTES, ' ')
+    const again = await ask(deps, { ...question, text, asked: text }, true)
+    if (again.hits.length > 0)
+      return { ...again, warnings: [ANSWER_WARNINGS.phraseNowhere, ...again.warnings] }
+  }
+  const { corrections, synonyms } = rewritten
+  return {
+    ...found,
+    ...(corrections.length > 0 && {
+      corrected: {
+        text: replaceWords(question.typed, corrections),
+        instead: question.typed,
+        words: corrections,
+      },
+    }),
+    ...(synonyms.length > 0 && { synonyms }),
+  }
 }
 
 /** `literal`: keyword search alone, for a phrase or a prefix. */
-async function answer(deps: SearchDeps, question: Question, literal: boolean): Promise<SearchAnswer> {
-  const began = performance.now()
-  const state = await deps.vectorSearch.state(question.workspace_id)
-  const asked = scopeOf(question, state)
-  const legs = await askLegs(deps, question, state, { ...asked, literal })
-  const hits =
-    legs.lexical.length + legs.dense.length + legs.legacy.length === 0
-      ? []
-      : await deps.transaction((client) => loadHits(client, question, legs))
-  if (hits.length === 0 && isQuoted(question.text)) {
-    // Still keywords alone: a text that is only near in meaning to a phrase that occurs nowhere would look like an answer.
-    const again = await answer(deps, { ...question, text: question.text.replace(QUOTES, ' ') }, true)
-    if (again.hits.length > 0)
-      return {
-        ...again,
-        warnings: [ANSWER_WARNINGS.phraseNowhere, ...again.warnings],
-        took_ms: Math.round((performance.now() - began) * 10) / 10,
-      }
-  }
+async function answer(
+  deps: SearchDeps,
+  question: Question,
+  state: SearchState,
+  literal: boolean,
+): Promise<Found> {
+  const scope = scopeOf(question, state)
+  const legs = await askLegs(deps, question, state, { ...scope, literal: literal || question.typing })
+  const order = await rerankHits(deps, question, legs)
+  const { warnings, ...listed } = await deps.transaction((client) =>
+    listHits(client, question, legs, 'ids' in order ? order.ids : []),
+  )
+  const reranked = 'unavailable' in order ? [order.unavailable] : []
   return {
-    hits,
-    warnings: [...asked.warnings, ...legs.warnings],
-    took_ms: Math.round((performance.now() - began) * 10) / 10,
+    ...listed,
+    warnings: [...scope.warnings, ...legs.warnings, ...reranked, ...warnings],
     legs: { lexical: legs.lexical.length, dense: legs.denseCount },
   }
 }
@@ -76,24 +143,34 @@ interface Scope {
   readonly filters: Readonly<Record<string, unknown>>
   readonly units: boolean
   readonly documents: boolean
+  /** Rows of tables. */
+  readonly rows: boolean
   readonly warnings: readonly string[]
 }
 
-/** Whether units, documents of the old knowledge base, or both are searched: as the question asks and the phases allow. */
-function scopeOf({ filters, source, ofUnits }: Question, state: SearchState): Scope {
-  const units = source !== 'document'
-  const wanted = source === 'document' || (source === undefined && !ofUnits && state.documents)
+/** Whether units, documents of the old knowledge base and rows of tables are searched: as the question asks and the phases allow. */
+function scopeOf({ filters, source, ofUnits, ofRows }: Question, state: SearchState): Scope {
+  const units = (source === undefined && !ofRows) || source === 'unit'
+  const rows = (source === undefined && !ofUnits && state.tables.length > 0) || source === 'row'
+  const wanted = source === 'document' || (source === undefined && !ofUnits && !ofRows && state.documents)
   // On its own, the old knowledge base is searched in any phase.
   const documents = wanted && (source === 'document' || state.phase_2)
   return {
     // Without documents no source filter is needed: it costs three times as much as the keyword search.
     filters:
-      units && (documents || !state.documents)
+      units && (documents || !state.documents) && (rows || state.tables.length === 0)
         ? filters
-        : { ...filters, source: units ? 'unit' : 'document' },
+        : {
+            ...filters,
+            source: SOURCES.filter((one) => ({ unit: units, document: documents, row: rows })[one]),
+          },
     units,
     documents,
+    rows,
     warnings: [
+      ...(rows ? state.tables : []).flatMap(({ source: table, stopped }) =>
+        stopped === null ? [] : [tableStopped(table, stopped)],
+      ),
       ...(units && !state.phase_1 ? [ANSWER_WARNINGS.phaseOne] : []),
       ...(wanted && !documents ? [ANSWER_WARNINGS.phaseTwo] : []),
       ...(units && !state.excluded ? [ANSWER_WARNINGS.excluded] : []),
@@ -114,15 +191,41 @@ async function askLegs(
 ): Promise<Legs> {
   const { active } = state
   const { workspace_id: workspace, text, filtered } = question
-  const limit = Math.max(LEG_DEPTH, 3 * question.limit)
+  const limit = legDepth(question)
   const weight = active === undefined ? 0 : denseWeight(active)
   const isLiteral = scope.literal || isQuoted(text) || ONLY_PREFIXES.test(text)
-  const asksUnits = scope.units && active !== undefined && weight > 0 && !isLiteral
+  const asksUnits = (scope.units || scope.rows) && active !== undefined && weight > 0 && !isLiteral
+  const hasTables = state.tables.length > 0
+  // Vectors of rows and units are in one collection.
+  const picks = filtered || (hasTables && scope.units !== scope.rows)
+  const rows = new Map<string, RowFacts>()
+  const unreadable = new Set<string>()
+  const denied = new Set<string>()
+  /** Without chunks of rows that the caller may not read. */
+  const visible = async (client: Client, ids: readonly string[]): Promise<string[]> => {
+    if (!hasTables) return [...ids]
+    const unseen = ids.filter((id) => !rows.has(id))
+    const checked = await visibleRows(client, workspace, unseen)
+    for (const row of checked.visible) rows.set(row.chunk_id, row)
+    for (const { table, problem } of checked.unreadable)
+      if (!denied.has(table)) unreadable.add(tableUnreadable(table, problem))
+    return ids.filter((id) => !checked.hidden.has(id))
+  }
   const allowed = new Deferred<readonly string[] | undefined>()
   const byWords = transaction(async (client) => {
-    const found = await lexical(client, question, scope, { limit, pending: state.phase_1 })
-    if (filtered && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
-    const asked = found.length === 0 ? await parseWords(client, text) : undefined
+    if (scope.rows)
+      for (const table of await deniedTables(client, workspace)) {
+        denied.add(table)
+        unreadable.add(tableDenied(table))
+      }
+    const { found, incomplete } = await lexicalVisible(client, question, scope, {
+      limit,
+      pending: state.phase_1,
+      visible: hasTables ? (ids) => visible(client, ids) : undefined,
+    })
+    if (incomplete) unreadable.add(ANSWER_WARNINGS.manyHidden)
+    if (picks && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
+    const asked = found.length === 0 ? await parseWords(client, question.asked) : undefined
     return { found, asked }
   })
   const foundByWords = byWords.then(({ found }) =>
@@ -138,11 +241,15 @@ async function askLegs(
       ? vectorSearch.units(active, {
           vectors,
           workspace,
-          limit,
+          // Some of those that the filters allow may be hidden from the caller.
+          limit: picks && hasTables ? 4 * limit : limit,
           byWords: foundByWords,
-          ...(filtered && {
-            only: allowed.promise,
-            passing: (ids) => transaction((client) => passingChunks(client, question, scope, ids)),
+          ...((picks || hasTables) && {
+            only: picks ? allowed.promise : Promise.resolve(undefined),
+            passing: (ids) =>
+              transaction(async (client) =>
+                visible(client, picks ? await passingChunks(client, question, scope, ids) : ids),
+              ),
           }),
         })
       : off,
@@ -155,11 +262,46 @@ async function askLegs(
         })
       : off,
   ])
+  const near =
+    'ids' in dense && hasTables && dense.ids.length > 0
+      ? (await transaction((client) => visible(client, dense.ids))).slice(0, limit)
+      : 'ids' in dense
+        ? dense.ids
+        : []
   const isLong = queryWords(text).words.length > MAX_QUERY_WORDS
-  const common = {
+  const lists = {
     lexical: words.found.map(({ id }) => id),
-    denseWeight: weight || 1,
+    dense: near,
+    legacy: 'ids' in legacy ? legacy.ids : [],
+  }
+  const wordScores = new Map<string, WordScore>(words.found.map((found) => [found.id, found]))
+  const unscored = lists.dense.filter((id) => !wordScores.has(id))
+  if (unscored.length > 0)
+    for (const row of await transaction((client) => scoresByWords(client, question, unscored)))
+      wordScores.set(row.id, row)
+  const found = new Set([...lists.lexical, ...lists.dense])
+  // Not of rows that the caller may not read: they would move the scores of the others.
+  const meaning =
+    'scores' in dense && dense.scores !== undefined
+      ? new Map([...dense.scores].filter(([id]) => found.has(id)))
+      : undefined
+  const scores = legScores(wordScores, meaning, lists.dense)
+  const shareOfMeaning =
+    lists.legacy.length > 0 ? weight || LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
+  const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
+  // Only a model that was not fitted on these texts says how near they are to a question about something else.
+  const alike = active?.embedder === 'openai' ? meaning : undefined
+  const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
+  const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
+  const isPoor =
+    !isLong && !scope.literal && best.length > 0 && lists.legacy.length === 0 && fit < leastFit(asked)
+  const common = {
+    lexical: lists.lexical,
+    denseWeight: shareOfMeaning,
+    scores,
+    fit,
     together: scope.units && scope.documents,
+    rows,
   }
   if (words.found.length === 0 && words.asked?.empty) {
     const warning = words.asked.stops
@@ -171,15 +313,34 @@ async function askLegs(
   }
   return {
     ...common,
-    dense: 'ids' in dense ? dense.ids : [],
-    legacy: 'ids' in legacy ? legacy.ids : [],
-    denseCount: !asksUnits ? 'off' : 'ids' in dense ? dense.ids.length : 'unavailable',
+    ...lists,
+    denseCount: !asksUnits ? 'off' : 'ids' in dense ? near.length : 'unavailable',
     warnings: [
+      ...unreadable,
+      ...(isPoor ? [ANSWER_WARNINGS.nothingFits] : []),
       ...(isLong ? [ANSWER_WARNINGS.manyWords] : []),
       ...(question.excludesMore ? [ANSWER_WARNINGS.manyExcluded] : []),
       ...[dense, legacy].flatMap((leg) => ('unavailable' in leg ? [leg.unavailable] : [])),
     ],
   }
+}
+
+/** Keys of the best hits in the order of the reranker, if there is one. No transaction is open while it is asked. */
+async function rerankHits(
+  { transaction, vectorSearch }: SearchDeps,
+  question: Question,
+  legs: Legs,
+): Promise<DenseResult> {
+  if (vectorSearch.rerank === undefined || question.sort !== 'relevance' || question.typing)
+    return { ids: [] }
+  const texts = await transaction((client) => bestTexts(client, question, legs, MAX_RERANKED))
+  return texts.length < 2 ? { ids: [] } : vectorSearch.rerank(question.text, texts)
+}
+
+/** What is counted, sorted or read on from a cursor is as deep as the list goes. */
+function legDepth({ limit, facets, sort, after }: Question): number {
+  const isDeep = facets || sort !== 'relevance' || after !== undefined
+  return isDeep ? MAX_LISTED : Math.max(LEG_DEPTH, 3 * limit)
 }
 
 function isQuoted(text: string): boolean {
@@ -198,55 +359,118 @@ class Deferred<T> {
   }
 }
 
-interface FoundByWords {
+interface FoundByWords extends WordScore {
   /** Of a chunk, or of the version of a unit that is not projected yet. */
   readonly id: string
   readonly pending: boolean
 }
 
+/** Chunks that are checked for a caller who may read few of the rows that have the words; fn_search_lexical returns no more. */
+const MAX_LEXICAL = 1000
+
+/** Without chunks of rows that the caller may not read: as many more are asked for. `incomplete`: there may be more of those that may be read. */
+async function lexicalVisible(
+  client: Client,
+  question: Question,
+  scope: Scope,
+  {
+    limit,
+    pending,
+    visible,
+  }: {
+    limit: number
+    pending: boolean
+    visible: ((ids: readonly string[]) => Promise<string[]>) | undefined
+  },
+): Promise<{ found: FoundByWords[]; incomplete: boolean }> {
+  for (let asked = limit; ; asked = Math.min(4 * asked, MAX_LEXICAL)) {
+    const found = await lexical(client, question, scope, { limit: asked, pending })
+    if (visible === undefined) return { found, incomplete: false }
+    const ids = new Set(await visible(found.map(({ id }) => id)))
+    const seen = found.filter(({ id }) => ids.has(id))
+    const isLast = found.length < asked || asked >= MAX_LEXICAL
+    if (seen.length >= limit || isLast)
+      return { found: seen.slice(0, limit), incomplete: seen.length < limit && found.length >= asked }
+  }
+}
+
 /** Best first. Includes units whose newest text is not projected yet; those are found in their tables. */
 async function lexical(
   client: Client,
-  { workspace_id, text }: Question,
+  { workspace_id, asked }: Question,
   { filters, units }: Scope,
   { limit, pending }: { limit: number; pending: boolean },
 ): Promise<FoundByWords[]> {
   const { rows } = await client.query<FoundByWords>({
     name: 'search_lexical',
-    text: `select f.id, f.pending
-             from (select chunk_id as id, score, false as pending from iu_core.fn_search_lexical($1, $2, $3, $4)
+    text: `select f.id, f.pending, f.score, f.share, f.asked
+             from (select chunk_id as id, score, share, asked, false as pending from iu_core.fn_search_lexical($1, $2, $3, $4)
                     union all
-                   select unit_version_id, score, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
+                   select unit_version_id, score, share, asked, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
             order by f.score desc, f.id limit $3`,
-    values: [workspace_id, text, limit, JSON.stringify(filters), units && pending],
+    values: [workspace_id, asked, limit, JSON.stringify(filters), units && pending],
   })
   return rows
+}
+
+/** Of chunks that only the vectors found. */
+async function scoresByWords(
+  client: Client,
+  { workspace_id, asked }: Question,
+  ids: readonly string[],
+): Promise<(WordScore & { readonly id: string })[]> {
+  const { rows } = await client.query<WordScore & { id: string }>({
+    name: 'search_scores',
+    text: 'select chunk_id as id, score, share, asked from iu_core.fn_search_scores($1, $2, $3)',
+    values: [workspace_id, asked, ids],
+  })
+  return rows
+}
+
+/** Undefined if the store gives no scores: then ranks are fused. */
+function legScores(
+  words: ReadonlyMap<string, WordScore>,
+  meaning: ReadonlyMap<string, number> | undefined,
+  dense: readonly string[],
+): LegScores<string> | undefined {
+  if (meaning === undefined && dense.length > 0) return undefined
+  return {
+    words: normaliseScores(new Map([...words].map(([id, { score }]) => [id, score]))),
+    meaning: normaliseScores(meaning ?? new Map()),
+  }
 }
 
 /** Chunks that the filters allow; undefined: more than MAX_LISTED_CHUNKS. */
 async function allowedChunks(
   client: Client,
   { workspace_id }: Question,
-  { filters }: Scope,
+  scope: Scope,
 ): Promise<string[] | undefined> {
+  const { filters } = scope
   const { rows } = await client.query<{ allowed: string[] | null }>({
     name: 'search_allowed',
     text: 'select iu_core.fn_search_allowed_ids($1, $2, $3) as allowed',
-    values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), MAX_LISTED_CHUNKS],
+    values: [workspace_id, JSON.stringify({ ...filters, source: denseSources(scope) }), MAX_LISTED_CHUNKS],
   })
   return rows[0]!.allowed ?? undefined
+}
+
+/** What has vectors in our collections. */
+function denseSources({ units, rows }: Scope): string[] {
+  return [...(units ? ['unit'] : []), ...(rows ? ['row'] : [])]
 }
 
 async function passingChunks(
   client: Client,
   { workspace_id }: Question,
-  { filters }: Scope,
+  scope: Scope,
   ids: readonly string[],
 ): Promise<string[]> {
+  const { filters } = scope
   const { rows } = await client.query<{ passing: string[] }>({
     name: 'search_passing',
     text: 'select iu_core.fn_search_filter_chunks($1, $2, $3) as passing',
-    values: [workspace_id, JSON.stringify({ ...filters, source: 'unit' }), ids],
+    values: [workspace_id, JSON.stringify({ ...filters, source: denseSources(scope) }), ids],
   })
   return rows[0]!.passing
 }
@@ -286,14 +510,17 @@ async function parseWords(client: Client, text: string): Promise<Parsed> {
 /** Similar words that are offered for a word that no text has. */
 const MAX_SIMILAR = 3
 
+/** Does nothing unless the workspace logs such questions. Filters may be why: then the question is not missed. */
+async function logMissedQuestion(client: Client, { workspace_id, typed, filters }: Question): Promise<void> {
+  const { without: _, ...others } = filters
+  if (Object.keys(others).length > 0) return
+  await client.query('select iu_core.fn_search_missed_add($1, $2)', [workspace_id, typed])
+}
+
 interface UnknownWords {
   readonly chunks: number
   readonly waiting: number
-  readonly unknown: readonly {
-    readonly word: string
-    readonly stems: readonly string[]
-    readonly known: readonly { readonly lexeme: string; readonly chunk_id: string }[]
-  }[]
+  readonly unknown: readonly UnknownWord[]
 }
 
 /** What is in search, what waits, which words no text has, and whether the filters exclude what would be found. */
@@ -305,7 +532,7 @@ async function explainNoHits(deps: SearchDeps, question: Question): Promise<NoHi
   const [words, unfiltered] = await Promise.all([
     deps.transaction((client) => unknownWords(client, workspace_id, text)),
     isFiltered
-      ? answer(deps, { ...question, ...filtersOf(omitUndefined({ source, without })) }, false)
+      ? ask(deps, { ...question, ...filtersOf(omitUndefined({ source, without })) }, false)
       : undefined,
   ])
   return { ...words, without_filters: unfiltered?.hits.length ?? null }
@@ -320,13 +547,14 @@ async function unknownWords(
     'select iu_core.fn_search_unknown_words($1, $2) as words',
     [workspace, queryWords(text).words],
   )
-  const { chunks, waiting, unknown } = rows[0]!.words
+  const { chunks, waiting, unknown: words } = rows[0]!.words
+  const unknown = await withoutWordsOfRows(client, workspace, words)
   const near = unknown.map(({ word, stems, known }) => ({
     word,
     // A typed word may be nearer to a stem than to the word itself, and the other way round.
     known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme).slice(0, MAX_SIMILAR),
   }))
-  const written = await wordsWithStems(
+  const written = await writtenWords(
     client,
     workspace,
     near.flatMap(({ known }) => known),
@@ -336,46 +564,14 @@ async function unknownWords(
     waiting,
     unknown_words: near.map(({ word, known }) => ({
       word,
-      similar: [...new Set(known.map(({ lexeme }) => written.get(lexeme) ?? lexeme))],
+      similar: [...new Set(known.map(({ lexeme }) => nearestTo(word, written.get(lexeme) ?? [lexeme])))],
     })),
   }
 }
 
-/** Lexemes as texts write them: `policies` for `polici`. */
-async function wordsWithStems(
-  client: Client,
-  workspace: string,
-  lexemes: readonly { readonly lexeme: string; readonly chunk_id: string }[],
-): Promise<Map<string, string>> {
-  if (lexemes.length === 0) return new Map()
-  const { rows } = await client.query<{ lexeme: string; word: string }>(
-    `select distinct on (w.stem) w.stem as lexeme, w.word
-       from (select t.word, unnest(array[t.word, (ts_lexize('english_stem', t.word))[1]]) as stem, t.n
-               from unnest($1::text[]) with ordinality as t (word, n)) as w
-      where w.stem = any ($2) order by w.stem, w.n`,
-    [
-      await chunkWords(
-        client,
-        workspace,
-        lexemes.map(({ chunk_id }) => chunk_id),
-      ),
-      lexemes.map(({ lexeme }) => lexeme),
-    ],
-  )
-  return new Map(rows.map(({ lexeme, word }) => [lexeme, word]))
-}
-
-async function chunkWords(client: Client, workspace: string, chunks: readonly string[]): Promise<string[]> {
-  const { rows } = await client.query<{ text: string }>(
-    'select text from iu_core.fn_search_texts($1, $2, $3)',
-    [workspace, chunks, []],
-  )
-  return [...new Set(rows.flatMap(({ text }) => wordsOf(text).map(fold)))]
-}
-
 // The request and its checks.
 
-export const SOURCES = ['unit', 'document'] as const
+export const SOURCES = ['unit', 'document', 'row'] as const
 export const LIFECYCLES = ['draft', 'enacted', 'superseded'] as const
 
 export interface SearchFilters {
@@ -392,8 +588,12 @@ export interface SearchFilters {
   readonly container?: string | undefined
   /** Language of the text: en, vi, … */
   readonly language?: string | readonly string[] | undefined
-  /** Only units, or only documents of the old knowledge base. */
+  /** Only units, only documents of the old knowledge base, or only rows of tables. */
   readonly source?: (typeof SOURCES)[number] | undefined
+  /** Rows of these tables. */
+  readonly table?: string | readonly string[] | undefined
+  /** Rows with these values in the columns that were projected for filters, as the table writes them. */
+  readonly columns?: Readonly<Record<string, string | readonly string[]>> | undefined
 }
 
 export interface SearchRequest {
@@ -404,14 +604,41 @@ export interface SearchRequest {
   readonly filters?: SearchFilters
   /** Adds to each hit why it is shown. */
   readonly explain?: boolean
+  /** Somebody still types: the last word counts as a beginning, and only words are searched. */
+  readonly typing?: boolean
+  /** As it was typed: no word is corrected, no synonym is added. */
+  readonly exact?: boolean
+  /** Default: relevance. Otherwise the 1,000 best hits are sorted. */
+  readonly sort?: (typeof SORTS)[number]
+  /** Counts the hits by kind, topic, lifecycle, language and source. */
+  readonly facets?: boolean
+  /** Default: true. Hits that say nearly the same are one. */
+  readonly collapse?: boolean
+  /** Adds to each hit what stands around it. */
+  readonly context?: boolean
+  /** `next` of the page before, of the same question. */
+  readonly after?: string
 }
 
 export interface Question extends QuestionFilters {
   readonly workspace_id: string
-  /** Without what it excludes: that is a filter. */
+  /** As it was typed. */
+  readonly typed: string
+  /** Without what it excludes, which is a filter; with corrected words. */
   readonly text: string
+  /** The text for keyword search: with synonyms, and with the beginning that is being typed. */
+  readonly asked: string
   readonly limit: number
   readonly explain: boolean
+  readonly typing: boolean
+  /** Whether the last word may go on. */
+  readonly typesWord: boolean
+  readonly exact: boolean
+  readonly sort: (typeof SORTS)[number]
+  readonly facets: boolean
+  readonly collapse: boolean
+  readonly context: boolean
+  readonly after: string | undefined
   /** Whether it excludes more than is applied. */
   readonly excludesMore: boolean
 }
@@ -423,6 +650,8 @@ interface QuestionFilters {
   readonly filtered: boolean
   /** Whether a filter is set that only units have. */
   readonly ofUnits: boolean
+  /** Whether a filter is set that only rows of tables have. */
+  readonly ofRows: boolean
   readonly source: SearchFilters['source']
   /** Superseded units are shown only if the filter asks for them. */
   readonly superseded: boolean
@@ -435,38 +664,59 @@ export const MAX_QUESTION_CHARACTERS = 100_000
 /** A profile itself may not be nested deeper. */
 const MAX_FILTER_DEPTH = 100
 
-const FILTERS = ['topic', 'lifecycle', 'kind', 'profile', 'edge', 'container', 'language', 'source'] as const
+const FILTERS = [
+  'topic',
+  'lifecycle',
+  'kind',
+  'profile',
+  'edge',
+  'container',
+  'language',
+  'source',
+  'table',
+  'columns',
+] as const
 
-function parseQuestion({
-  workspaceId,
-  text,
-  limit = 10,
-  filters = {},
-  explain = false,
-}: SearchRequest): Question {
+function parseQuestion(request: SearchRequest): Question {
+  const { workspaceId, limit = 10, filters = {}, sort = 'relevance', after } = request
   if (typeof workspaceId !== 'string' || !UUID.test(workspaceId))
     throw wrong('workspaceId must be the id of a workspace')
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS)
     throw wrong(`limit must be between 1 and ${MAX_HITS}`)
+  if (!SORTS.includes(sort)) throw wrong(`sort takes ${SORTS.join(', ')}`)
   const given = definedOf(filters)
   checkFilters(given)
-  const { text: asked, excluded } = splitExclusions(askedText(text))
-  return {
+  const typed = askedText(request.text)
+  const { text, excluded } = splitExclusions(typed)
+  const question = {
     workspace_id: workspaceId,
-    text: asked,
+    typed,
+    text,
+    asked: text,
     limit,
-    explain,
+    explain: request.explain === true,
+    typing: request.typing === true,
+    typesWord: request.typing === true && !/\s$/.test(request.text),
+    exact: request.exact === true,
+    sort,
+    facets: request.facets === true,
+    collapse: request.collapse !== false,
+    context: request.context === true,
+    after,
     excludesMore: excluded.length > MAX_EXCLUDED,
     ...filtersOf({ ...given, ...(excluded.length > 0 && { without: excluded.slice(0, MAX_EXCLUDED) }) }),
   }
+  checkCursor(question)
+  return question
 }
 
 function filtersOf(given: Readonly<Record<string, unknown>>): QuestionFilters {
-  const { source, language: _, without: __, ...ofUnits } = given
+  const { source, language: _, without: __, table, columns, ...ofUnits } = given
   return {
     filters: given,
     filtered: Object.keys(given).some((name) => name !== 'source'),
     ofUnits: Object.keys(ofUnits).length > 0,
+    ofRows: (table ?? columns) !== undefined,
     source: source as SearchFilters['source'],
     superseded: listOf(given.lifecycle).includes('superseded'),
   }
@@ -488,6 +738,19 @@ export function splitExclusions(question: string): { text: string; excluded: str
     return ''
   })
   return { text, excluded: [...excluded] }
+}
+
+/** `column=value`, several of one column: one or another. */
+export function parseColumnValues(given: readonly string[]): Record<string, string[]> {
+  const columns: Record<string, string[]> = {}
+  for (const one of given) {
+    const at = one.indexOf('=')
+    if (at < 1)
+      throw wrong(`A filter on a column is column=value, as brand=ACME, and not ${one.slice(0, 60)}`)
+    const column = one.slice(0, at)
+    columns[column] = [...(Object.hasOwn(columns, column) ? columns[column]! : []), one.slice(at + 1)]
+  }
+  return columns
 }
 
 /** Control characters and half surrogate pairs match nothing, and PostgreSQL rejects some of them. */
@@ -514,6 +777,7 @@ function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
     case 'topic':
     case 'kind':
     case 'language':
+    case 'table':
       if (!listOf(value).every((one) => typeof one === 'string' && one !== '' && one.length <= 100))
         throw wrong(`The filter ${name} takes one word or a list of words`)
       return
@@ -525,6 +789,16 @@ function checkFilter(name: (typeof FILTERS)[number], value: unknown): void {
       return
     case 'source':
       if (!SOURCES.includes(value as never)) throw wrong(`The filter source takes ${SOURCES.join(' or ')}`)
+      return
+    case 'columns':
+      if (
+        !isObject(value) ||
+        Object.keys(value).length > 10 ||
+        !Object.values(value).every((one) => listOf(one).every((text) => typeof text === 'string'))
+      )
+        throw wrong(
+          'The filter columns takes up to ten columns with a text or a list of texts, such as {"brand": "ACME"}',
+        )
       return
     case 'container':
       if (typeof value !== 'string' || value === '')

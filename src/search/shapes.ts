@@ -41,7 +41,25 @@ export const SearchStatus = shape('SearchStatus', {
       }),
     }),
   ),
-  chunks: shape('ChunkCounts', { units: Count, documents: Count }),
+  chunks: shape('ChunkCounts', {
+    units: Count,
+    documents: Count,
+    rows: Count,
+    to_analyse: Type.Integer({
+      description:
+        'those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile',
+    }),
+  }),
+  tables: shape(
+    'SearchedTableCounts',
+    {
+      active: Count,
+      scanning: Type.Integer({ minimum: 0, description: 'whose rows are being read' }),
+      stopped: Type.Array(shape('StoppedTable', { table: Text, reason: Text })),
+      changes: Type.Integer({ minimum: 0, description: 'changed rows that no worker has seen yet' }),
+    },
+    { description: 'your own tables in search' },
+  ),
   outbox: shape('SearchOutbox', {
     pending: Count,
     processing: Count,
@@ -74,6 +92,7 @@ export const SearchDeadLetter = shape('SearchDeadLetter', {
   outbox_id: Text,
   unit_id: TextOrNull,
   document_id: TextOrNull,
+  row_id: TextOrNull,
   name: Text,
   tries: Type.Integer(),
   error: TextOrNull,
@@ -81,16 +100,112 @@ export const SearchDeadLetter = shape('SearchDeadLetter', {
 })
 export type SearchDeadLetter = Row<typeof SearchDeadLetter>
 
+export const SearchTable = shape('SearchTable', {
+  code: Type.String({ description: 'its name here: the middle of the codes of its routes' }),
+  source: Type.String({ description: 'the table, as SQL names it' }),
+  workspace_id: TextOrNull,
+  workspace_column: TextOrNull,
+  language: Text,
+  key_columns: Type.Array(Text),
+  text_columns: Type.Array(Text),
+  title_column: TextOrNull,
+  filter_columns: Type.Array(Text),
+  state: Type.Enum(['registered', 'dry_run', 'reviewed', 'active', 'stopped']),
+  stopped_reason: TextOrNull,
+  scan_state: Type.Enum(['none', 'waiting', 'scanning', 'sweeping', 'done'], {
+    description: 'of the last reading of all its rows; sweeping: those that are gone are removed',
+  }),
+  scanned: Type.String({ description: 'rows that were read' }),
+  scan_total: nullable(Type.String({ description: 'rows that there were; of a large table an estimate' })),
+  scan_skipped: Type.String({ description: 'rows without a workspace, which nobody finds' }),
+  scan_ended_at: nullable(Timestamp),
+  routes: Type.Array(Text, { description: 'review and activate them together, or each by itself' }),
+  registered_by: Text,
+  registered_at: Timestamp,
+  reviewed_by: TextOrNull,
+  activated_by: TextOrNull,
+  activated_at: nullable(Timestamp),
+})
+export type SearchTable = Row<typeof SearchTable>
+
 const Rank = Type.Optional(Type.Integer({ minimum: 1 }))
 
+const MatchedWord = shape('MatchedWord', {
+  word: Text,
+  fields: Type.Array(Type.Enum(['text', 'title', 'address']), { description: 'where it stands' }),
+  share: Type.Number({ description: 'its part of the score by words; those of a hit add up to 1' }),
+})
+export type MatchedWord = Row<typeof MatchedWord>
+
+const NearbyUnit = shape('NearbyUnit', { unit_id: Text, canonical_address: Text, title: Text })
+
+const HitContext = shape(
+  'HitContext',
+  {
+    parent: Type.Optional(NearbyUnit),
+    unit_before: Type.Optional(NearbyUnit),
+    unit_after: Type.Optional(NearbyUnit),
+    text_before: Type.Optional(Text),
+    text_after: Type.Optional(Text),
+  },
+  {
+    description:
+      'where it was asked for: the container of the unit, the units before and behind it there, and the text before and behind the passage',
+  },
+)
+export type HitContext = Row<typeof HitContext>
+
+const SimilarHits = shape(
+  'SimilarHits',
+  {
+    count: Count,
+    hits: Type.Array(
+      shape('SimilarHit', {
+        source: Type.Enum(['unit', 'document']),
+        id: Text,
+        title: Text,
+        address: Type.Optional(Type.String({ description: 'of a unit; of a document, where it comes from' })),
+      }),
+      { description: 'at most 20 of them' },
+    ),
+  },
+  { description: 'hits that say nearly the same and are not listed themselves' },
+)
+
 export const SearchHit = shape('SearchHit', {
-  source: Type.Enum(['unit', 'document']),
+  source: Type.Enum(['unit', 'document', 'row']),
   unit_id: Type.Optional(Text),
   document_id: Type.Optional(
     Type.String({ description: 'of a unit: the document of the old knowledge base that it was cut from' }),
   ),
   canonical_address: Type.Optional(Text),
   source_ref: Type.Optional(Type.String({ description: 'of a document: where it comes from' })),
+  table: Type.Optional(Type.String({ description: 'of a row: its table, as SQL names it' })),
+  key: Type.Optional(
+    typed<Readonly<Record<string, string>>>(
+      Type.Record(Text, Text, { description: 'of a row: the columns of its key, and their values as text' }),
+    ),
+  ),
+  columns: Type.Optional(
+    typed<Readonly<Record<string, string>>>(
+      Type.Record(Text, Text, { description: 'of a row: its values by which a question can be narrowed' }),
+    ),
+  ),
+  lineage: Type.Optional(
+    shape(
+      'HitLineage',
+      {
+        upload_id: Text,
+        file_name: TextOrNull,
+        line: Type.Integer(),
+        action: Text,
+        promoted_at: Text,
+        promoted_by: TextOrNull,
+        approved_by: TextOrNull,
+      },
+      { description: 'of a row: the promotion that wrote it last' },
+    ),
+  ),
   title: Text,
   snippet: Text,
   highlights: Type.Array(
@@ -124,10 +239,16 @@ export const SearchHit = shape('SearchHit', {
           { description: 'what each leg adds to the score' },
         ),
         chunk_id: Type.Optional(Text),
+        words: Type.Array(MatchedWord),
       },
-      { description: 'where it was asked for: the states between which the matrix decided, and the chunk' },
+      {
+        description:
+          'where it was asked for: the states between which the matrix decided, the chunk, and the words that matched',
+      },
     ),
   ),
+  similar: Type.Optional(SimilarHits),
+  context: Type.Optional(HitContext),
 })
 export type SearchHit = Row<typeof SearchHit>
 
@@ -152,8 +273,43 @@ export const NoHits = shape(
 )
 export type NoHits = Row<typeof NoHits>
 
+const Correction = shape('Correction', { word: Text, replaced_by: Text })
+export type Correction = Row<typeof Correction>
+
+const UsedSynonym = shape('UsedSynonym', { word: Text, synonyms: Type.Array(Text) })
+export type UsedSynonym = Row<typeof UsedSynonym>
+
+const FacetValue = shape('FacetValue', {
+  filter: Type.Enum(['source', 'table', 'kind', 'status', 'language', 'topic']),
+  value: Text,
+  count: Count,
+})
+export type FacetValue = Row<typeof FacetValue>
+
 export const SearchAnswer = shape('SearchAnswer', {
   hits: Type.Array(SearchHit),
+  next: Type.Optional(
+    Type.String({ description: 'there are more hits: ask the same question again with it as `after`' }),
+  ),
+  facets: Type.Optional(
+    Type.Array(FacetValue, {
+      description: 'where it was asked for: how many hits have each value of a filter',
+    }),
+  ),
+  corrected: Type.Optional(
+    shape(
+      'CorrectedQuestion',
+      { text: Text, instead: Text, words: Type.Array(Correction) },
+      {
+        description:
+          'no text has some words: shows results for `text` instead of what was typed; `exact` asks for `instead`',
+      },
+    ),
+  ),
+  synonyms: Type.Optional(Type.Array(UsedSynonym, { description: 'that the question was also asked with' })),
+  suggestions: Type.Optional(
+    Type.Array(Text, { description: 'while typing: the question with its last word completed' }),
+  ),
   warnings: Type.Array(Text, { description: 'what could not be asked, and what to do' }),
   took_ms: Type.Number(),
   legs: shape(
@@ -192,3 +348,30 @@ export const AuditReport = shape('SearchAudit', {
   findings: Type.Array(AuditFinding),
 })
 export type AuditReport = Row<typeof AuditReport>
+
+export const Synonyms = shape('Synonyms', {
+  word: Text,
+  synonyms: Type.Array(Text),
+  created_by: Text,
+  created_at: Timestamp,
+})
+export type Synonyms = Row<typeof Synonyms>
+
+export const MissedLog = shape(
+  'MissedLog',
+  {
+    on: Type.Boolean(),
+    days: Type.Integer({ description: 'how long a question stays after it was asked last' }),
+    questions: Count,
+  },
+  { description: 'whether questions without hits are logged' },
+)
+export type MissedLog = Row<typeof MissedLog>
+
+export const MissedQuestion = shape('MissedQuestion', {
+  question: Text,
+  times: Count,
+  first_at: Timestamp,
+  last_at: Timestamp,
+})
+export type MissedQuestion = Row<typeof MissedQuestion>

@@ -18,7 +18,16 @@ export async function searchStatus(db: Queryable): Promise<SearchStatus> {
                             count(*) filter (where state = 'writing') as writing,
                             count(*) filter (where state = 'refused') as refused
                        from iu_core.search_point group by 1) p on p.collection = c.collection),
-       'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id)) from iu_core.search_chunk),
+       'chunks', (select jsonb_build_object('units', count(unit_id), 'documents', count(document_id), 'rows', count(row_id),
+            'to_analyse', count(*) filter (where analysis <> iu_core.fn_search_analysis())) from iu_core.search_chunk),
+       'tables', (select jsonb_build_object(
+            'active', count(*) filter (where t.state = 'active'),
+            'scanning', count(*) filter (where t.state = 'active' and t.scan_state in ('waiting', 'scanning', 'sweeping')),
+            'stopped', coalesce(jsonb_agg(jsonb_build_object('table', format('%I.%I', t.source_schema, t.source_table),
+                                                             'reason', t.stopped_reason) order by t.code)
+                                  filter (where t.state = 'stopped'), '[]'),
+            'changes', (select count(*) from iu_core.search_row_change))
+          from iu_core.search_table t),
        'outbox', (select jsonb_build_object(
             'pending', count(*) filter (where status = 'pending'), 'processing', count(*) filter (where status = 'processing'),
             'done', count(*) filter (where status = 'done'), 'dead_letter', count(*) filter (where status = 'dead_letter'),
@@ -68,12 +77,15 @@ export async function listDeadLetters(
   { workspace, limit = 100 }: { workspace?: string; limit?: number } = {},
 ): Promise<SearchDeadLetter[]> {
   const { rows } = await db.query<SearchDeadLetter>(
-    `select o.outbox_id, o.unit_id, o.document_id, coalesce(u.canonical_address, d.source_ref) as name,
+    `select o.outbox_id, o.unit_id, o.document_id, o.row_id,
+            coalesce(u.canonical_address, d.source_ref, 'row ' || o.row_id) as name,
             o.retry_count + 1 as tries, o.last_error as error, o.changed_at as failed_at
        from iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document d on d.document_id = o.document_id
-      where o.status = 'dead_letter' and ($1::uuid is null or coalesce(u.workspace_id, d.workspace_id) = $1)
+      where o.status = 'dead_letter'
+        and ($1::uuid is null or coalesce(u.workspace_id, d.workspace_id) = $1
+             or o.row_id is not null and iu_core.fn_search_row_is_of(o.row_id, $1))
       order by o.changed_at desc limit $2`,
     [workspace ?? null, limit],
   )
@@ -131,4 +143,5 @@ export async function findRetries(db: Queryable, workspace: string): Promise<Ret
 const OUTBOX_OF_WORKSPACE = `from iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document k on k.document_id = o.document_id
-      where coalesce(u.workspace_id, k.workspace_id) = $1`
+       left join iu_core.search_row r on r.row_id = o.row_id
+      where coalesce(u.workspace_id, k.workspace_id, r.workspace_id) = $1`

@@ -17,6 +17,7 @@ import {
   type ProviderWarnings,
 } from './providers.ts'
 import { fuse } from './ranking.ts'
+import { type RerankedText, rerank } from './rerank.ts'
 import {
   type NearestPoint,
   nearestPassing,
@@ -32,6 +33,8 @@ export interface VectorSearch {
   units(collection: ActiveCollection, request: NearestRequest): Promise<DenseResult>
   /** Document ids of the old knowledge base, by its own vectors. */
   documents(request: LegacyRequest): Promise<DenseResult>
+  /** Orders texts that the caller may read by how well they answer the question; undefined: no reranker is configured. */
+  readonly rerank?: ((question: string, hits: readonly RerankedText[]) => Promise<DenseResult>) | undefined
   close(): Promise<void>
 }
 
@@ -45,6 +48,14 @@ export interface SearchState extends Omit<SearchGates, 'phase_3'> {
   readonly active: ActiveCollection | undefined
   /** Whether the workspace has documents of an old knowledge base. */
   readonly documents: boolean
+  /** Tables of the user that are searched, or were until they stopped. */
+  readonly tables: readonly SearchedTable[]
+}
+
+interface SearchedTable {
+  readonly source: string
+  /** Why it is not searched any more; null: it is. */
+  readonly stopped: string | null
 }
 
 export interface NearestRequest {
@@ -67,7 +78,8 @@ export type SearchConfig = Pick<
   | 'embeddingsDimension'
   | 'qdrantUrl'
   | 'qdrantApiKey'
->
+> &
+  Partial<Pick<Config, 'rerankUrl' | 'rerankApiKey' | 'rerankModel'>>
 
 interface VectorSearchOptions {
   /** As dot_executor: it reads vectors of every workspace, and returns only ids. */
@@ -91,6 +103,14 @@ const WARNINGS: ProviderWarnings = {
   not_configured: ANSWER_WARNINGS.embedderUnknown,
 }
 
+const RERANK_WARNINGS: ProviderWarnings = {
+  slow: ANSWER_WARNINGS.rerankerSlow,
+  embedder_down: ANSWER_WARNINGS.rerankerDown,
+  store_down: ANSWER_WARNINGS.rerankerDown,
+  refused: ANSWER_WARNINGS.rerankerRefused,
+  not_configured: ANSWER_WARNINGS.rerankerRefused,
+}
+
 export function createVectorSearch({
   pool,
   config,
@@ -98,6 +118,8 @@ export function createVectorSearch({
 }: VectorSearchOptions): VectorSearch {
   const providers = openProviders(pool, config, { timeoutMs: budgetMs })
   const breakers = new Map<string, Breaker>()
+  const { rerankUrl } = config
+  const rerankBreaker = new Breaker()
   const legacy = openLegacy({ pool, config, timeoutMs: budgetMs })
 
   async function nearest(
@@ -106,7 +128,10 @@ export function createVectorSearch({
     signal: AbortSignal,
   ): Promise<DenseHits> {
     const store = providers.store(row.store)
+    const asOf = performance.now()
     if (row.embedder === 'openai') await request.byWords
+    // Whatever fails here fails below, too.
+    store.prepare?.(row.collection, asOf).catch(() => {})
     const embedder = await providers.embedder(row)
     const vector = await request.vectors.by(embedder, signal)
     if (vector === undefined || isWordless(vector)) return { ids: [] }
@@ -119,7 +144,12 @@ export function createVectorSearch({
             maxAsked: MAX_NEAREST_ASKED,
             keyOf: ({ id }: NearestPoint) => id,
             async nearest(asked) {
-              const near = await store.nearest(row.collection, from, { workspace, limit: asked, signal })
+              const near = await store.nearest(row.collection, from, {
+                workspace,
+                limit: asked,
+                signal,
+                asOf,
+              })
               return { found: near, isLast: near.length < asked }
             },
             passing,
@@ -128,6 +158,7 @@ export function createVectorSearch({
             workspace,
             limit,
             signal,
+            asOf,
             ...(only !== undefined && { only }),
           }))
       // A vector that points away from the question is no hit, even if none is nearer.
@@ -137,7 +168,7 @@ export function createVectorSearch({
     const byWords = await request.byWords
     const moved =
       row.embedder === 'lsa'
-        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids))
+        ? await feedbackVector(vector, first, byWords, (ids) => store.vectors(row.collection, ids, { asOf }))
         : undefined
     const found = moved ? await nearestTo(moved) : first
     const scores = await scoreBoth(store, row.collection, moved ?? vector, {
@@ -145,6 +176,7 @@ export function createVectorSearch({
       byWords,
       workspace,
       signal,
+      asOf,
     })
     return { ids: found.map(({ id }) => id), ...(scores && { scores }) }
   }
@@ -161,6 +193,17 @@ export function createVectorSearch({
       )
     },
     documents: (request) => legacy.nearest(request),
+    ...(rerankUrl !== undefined && {
+      rerank: (question: string, hits: readonly RerankedText[]) =>
+        askProviders({ breaker: rerankBreaker, budgetMs, warnings: RERANK_WARNINGS }, async (signal) => ({
+          ids: await rerank(
+            { url: rerankUrl, apiKey: config.rerankApiKey, model: config.rerankModel },
+            question,
+            hits,
+            signal,
+          ),
+        })),
+    }),
     close: () => providers.close(),
   }
 }
@@ -170,6 +213,7 @@ interface ScoredLegs {
   readonly byWords: readonly string[]
   readonly workspace: string
   readonly signal: AbortSignal
+  readonly asOf: number
 }
 
 /** The hits of both legs by one vector, so that the ranking compares like with like. Undefined if the store gives no scores. */
@@ -197,7 +241,11 @@ async function readState(pool: Pool, workspace: string): Promise<SearchState> {
            from iu_core.search_collection c where c.source_kind = 'information_unit' and c.state = 'active') as active,
         g.excluded, g.phase_1, g.phase_2,
         exists (select from iu_core.kb_document d
-                 where d.workspace_id = $1 and d.origin = 'knowledge_base' and d.deleted_at is null) as documents
+                 where d.workspace_id = $1 and d.origin = 'knowledge_base' and d.deleted_at is null) as documents,
+        (select coalesce(jsonb_agg(jsonb_build_object('source', format('%I.%I', t.source_schema, t.source_table),
+                                                      'stopped', t.stopped_reason) order by t.code), '[]')
+           from iu_core.search_table t
+          where (t.workspace_id = $1 or t.workspace_column is not null) and t.state in ('active', 'stopped')) as tables
       from (${SEARCH_GATES_SQL}) as g`,
     values: [workspace],
   })
@@ -239,11 +287,10 @@ async function feedbackVector(
   byWords: readonly string[],
   vectorsOf: (ids: readonly string[]) => Promise<Map<string, Float32Array>>,
 ): Promise<Float32Array | undefined> {
-  const best = fuse(
-    byWords,
-    near.map(({ id }) => id),
-    1,
-  ).slice(0, FEEDBACK_HITS)
+  const best = fuse({ lexical: byWords, dense: near.map(({ id }) => id), denseWeight: 0.5 }).slice(
+    0,
+    FEEDBACK_HITS,
+  )
   const vectors = await vectorsOf(best.map(({ key }) => key))
   return vectors.size === 0 ? undefined : moveTowardsHits(question, [...vectors.values()])
 }

@@ -53,6 +53,20 @@ export function documentWarning(caution: Caution, { canonical_address: unit }: W
   }
 }
 
+/** About a row of a table in the hits. */
+export function rowWarning(state: 'pending' | 'error'): string {
+  return state === 'pending'
+    ? `The row has changed since it was indexed; its text as it is now follows (${QUIET}).`
+    : 'The row could not be indexed: `stagedoor search dead-letters` says why.'
+}
+
+export const tableStopped = (table: string, reason: string): string =>
+  `${table} is not searched: ${reason}. It goes on by itself when that is corrected.`
+export const tableUnreadable = (table: string, problem: string): string =>
+  `Rows of ${table} are not shown: they could not be read (${problem}).`
+export const tableDenied = (table: string): string =>
+  `Rows of ${table} are not shown: you do not have the right to read the table.`
+
 /** About the whole answer. */
 export const ANSWER_WARNINGS = {
   embedderDown: 'Keyword hits only: the embedder is unreachable. Search again later for hits by meaning.',
@@ -62,11 +76,22 @@ export const ANSWER_WARNINGS = {
   embedderUnknown:
     'Keyword hits only: the embedder of the collection is not configured here. `stagedoor search status` says what it needs.',
   storeDown: 'Keyword hits only: the vector store is unreachable. Search again later for hits by meaning.',
+  rerankerDown: 'In the order of the index: the reranker is unreachable.',
+  rerankerSlow: 'In the order of the index: the reranker took too long.',
+  rerankerRefused:
+    'In the order of the index: the reranker did not return a usable answer. Check RERANK_URL and RERANK_MODEL.',
   stopWords: 'The question has only common words: add a more specific word.',
   noWords: 'The question has no searchable word: enter a few words.',
   onlyExcluded: 'The question only excludes words: add what it should find.',
   manyExcluded: 'The question excludes too much: only its first 64 exclusions were applied.',
   phraseNowhere: 'No text has the quoted phrase: these hits were found without the quotes.',
+  manyHidden:
+    'Only the 1,000 texts that have most of these words were looked at for rows that you may read. Ask for more specific words.',
+  nothingFits:
+    'Nothing fits well: the best hits have few words of the question. Ask in other words, or what you look for is not here.',
+  changedSince:
+    'Texts have changed since the first page: no hit comes twice, but one that moved up may be missing. Ask again for a new list.',
+  listEnds: 'Only the 1,000 best hits are counted, sorted and listed: ask more precisely for others.',
   manyWords: 'The question is long: only its 64 rarest words were used.',
   legacyByText:
     'The old knowledge base is searched by keywords only: its embedder (text-embedding-3-small) and Qdrant are not configured here.',

@@ -23,13 +23,16 @@ import {
 import {
   claimRows,
   msUntilDue,
+  type OutboxRow,
   readGates,
+  reanalyse,
   releaseRows,
   SEARCH_GATES_SQL,
   type SearchGates,
 } from './outbox.ts'
 import { Projection, type ProjectionHooks } from './projection.ts'
 import { failureReason, type SearchProviders } from './providers.ts'
+import { collectChanges, type ScanProgress, verifyTables } from './table-rows.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
 
 export interface SearchWorkerOptions {
@@ -39,7 +42,7 @@ export interface SearchWorkerOptions {
   readonly listenUrl?: string
   /** The caller closes them. */
   readonly providers: SearchProviders
-  /** Rows per claim; default 100. */
+  /** Rows per claim; default 100, and more of short texts while there is a backlog. */
   readonly batch?: number
   /** A claimed row that is not finished by then can be claimed by another worker; default 2 minutes, at most 10. */
   readonly leaseMs?: number
@@ -64,7 +67,12 @@ export interface SearchWorker {
 const POLL_MS = 30_000
 const COLLECTIONS_POLL_MS = 30_000
 const LEASE_MS = 120_000
+const TABLES_VERIFY_MS = 10_000
 const BATCH = 100
+/** A word that many texts of a batch have is counted once: 400 rows take half the time for each of 100. */
+const MAX_BATCH = 400
+/** A batch is in memory; longer texts come in smaller ones. */
+const MAX_BATCH_CHARACTERS = 2_000_000
 const RETRY_MS = 200
 const MAX_RETRY_MS = 10_000
 /** Share of the lease after which the worker writes nothing any more. */
@@ -93,14 +101,21 @@ class RunningSearchWorker implements SearchWorker {
   private unwatchHistory = (): void => {}
   private loops: Promise<unknown> = Promise.resolve()
   private collections: readonly Collection[] = []
+  /** The vectors of the batch before, which are written while the texts of the next one are. */
+  private behind: Promise<void> = Promise.resolve()
+  private batch: number
   private gates: SearchGates | undefined
   private lastError: string | undefined
+  private nextVerification = 0
   /** Collections whose unreachable store was logged already. */
   private readonly reportedStores = new Set<string>()
   private stopped: Promise<void> | undefined
+  /** Chunks up to this number have been looked at for an older analysis of their words; undefined: all. */
+  private reanalysedTo: number | undefined = 0
 
   constructor(options: SearchWorkerOptions) {
     this.options = options
+    this.batch = options.batch ?? BATCH
     this.log = options.log ?? pino({ level: 'silent' })
     const { boundary, ...metrics } = options.hooks ?? {}
     this.hooks = { ...guardHooks(metrics, this.log), ...(boundary && { boundary }) }
@@ -182,22 +197,63 @@ class RunningSearchWorker implements SearchWorker {
         retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
       }
     }
+    await this.behind.catch((error) => this.log.warn({ err: error }, 'the last batch was not projected'))
   }
 
   private async projectOnce(): Promise<void> {
-    const { pool, batch = BATCH, leaseMs = LEASE_MS, pollMs = POLL_MS } = this.options
+    const { pool, leaseMs = LEASE_MS, pollMs = POLL_MS } = this.options
     await this.refresh()
     const { gates } = this
     if (!gates?.excluded) return this.wake.wait(pollMs)
     // Started before the claim, so it ends before the lease of the database does.
     const signal = AbortSignal.timeout(leaseMs * LEASE_SAFE_SHARE)
-    const rows = await claimRows(pool, this.id, { limit: batch, leaseMs })
-    if (rows.length === 0) return this.idle(gates)
+    const scans = await collectChanges(pool, this.log)
+    const rows = await claimRows(pool, this.id, { limit: this.batch, leaseMs })
+    if (rows.length === 0) {
+      await this.takeBehind()
+      return scans === 'busy' ? undefined : this.idle(gates, scans)
+    }
     this.hooks.onClaim?.(rows.length)
     await this.hooks.boundary?.('claimed')
+    let projected = Promise.resolve()
+    const texts = new Promise<number>((resolve) => {
+      projected = this.projectRows(rows, gates, signal, resolve)
+    })
+    const [written, before] = await Promise.allSettled([
+      Promise.race([texts, projected.then(() => 0)]),
+      this.takeBehind(),
+    ])
+    if (written.status === 'rejected') throw written.reason
+    this.behind = projected
+    // Its error is the next turn's.
+    projected.catch(() => {})
+    if (before.status === 'rejected') throw before.reason
+    this.fitBatch(rows.length, written.value)
+  }
+
+  private takeBehind(): Promise<void> {
+    const { behind } = this
+    this.behind = Promise.resolve()
+    return behind
+  }
+
+  /** Larger while there is a backlog of short texts. */
+  private fitBatch(rows: number, characters: number): void {
+    if (this.options.batch !== undefined) return
+    const grows = rows === this.batch && 2 * characters <= MAX_BATCH_CHARACTERS
+    this.batch = grows ? Math.min(2 * this.batch, MAX_BATCH) : BATCH
+  }
+
+  private async projectRows(
+    rows: readonly OutboxRow[],
+    gates: SearchGates,
+    signal: AbortSignal,
+    onText: (characters: number) => void,
+  ): Promise<void> {
+    const { pool } = this.options
     const began = performance.now()
     try {
-      const { done, waiting } = await this.projection.project(rows, gates, signal)
+      const { done, waiting } = await this.projection.project(rows, gates, signal, onText)
       if (done > 0) this.hooks.onDone?.(done, performance.now() - began)
       if (waiting > 0) this.hooks.onWaiting?.(waiting)
       if (done > 0) this.collectionsWake.now()
@@ -211,11 +267,11 @@ class RunningSearchWorker implements SearchWorker {
   }
 
   /** Nothing is due: purges old tombstones, then waits. */
-  private async idle(gates: SearchGates): Promise<void> {
+  private async idle(gates: SearchGates, scans: ScanProgress): Promise<void> {
     const { pool, batch = BATCH, pollMs = POLL_MS } = this.options
     const isOut = this.projection.outage(this.collections) !== undefined
     if (!isOut && (await this.projection.purge(this.collections, batch)) > 0) return
-    const dueMs = (await msUntilDue(pool, gates)) ?? pollMs
+    const dueMs = scans === 'waiting' ? MIN_IDLE_MS : ((await msUntilDue(pool, gates)) ?? pollMs)
     await this.wake.wait(Math.min(pollMs, dueMs > 0 ? dueMs : MIN_IDLE_MS))
   }
 
@@ -241,6 +297,11 @@ class RunningSearchWorker implements SearchWorker {
     const { pool, providers } = this.options
     const { signal } = this.stopping
     if (!(await readGates(pool)).excluded) return false
+    await this.verifyTables()
+    if (this.reanalysedTo !== undefined) {
+      this.reanalysedTo = await reanalyse(pool, this.reanalysedTo)
+      if (this.reanalysedTo !== undefined) return true
+    }
     const building = (await liveCollections(pool)).find(({ state }) => state === 'building')
     if (building) {
       const result = await backfillCollection(
@@ -265,6 +326,16 @@ class RunningSearchWorker implements SearchWorker {
     const fitted = await refit(pool, signal)
     if (fitted !== undefined) this.log.info({ collection: fitted }, 'fitted a new LSA model')
     return fitted !== undefined
+  }
+
+  /** Tables of the user may have changed: at most once in a while, because a backfill comes here for every step. */
+  private async verifyTables(): Promise<void> {
+    if (performance.now() < this.nextVerification) return
+    this.nextVerification = performance.now() + TABLES_VERIFY_MS
+    for (const { code, finding } of await verifyTables(this.options.pool)) {
+      this.log.warn({ table: code, finding }, 'a table in search has changed')
+      this.wake.now()
+    }
   }
 
   private openWakeups(): Wakeups | undefined {
@@ -338,10 +409,16 @@ interface RemainingRow extends Omit<RemainingWork, 'closed'> {
   readonly behind_phase: number
 }
 
+/** Tables of a workspace whose rows are being read, unless they wait for whoever writes them. */
+const SCANS_SQL = `
+  select count(*)::integer from iu_core.search_table t
+   where (t.workspace_id = $1 or t.workspace_column is not null) and t.state in ('active', 'removed')
+     and (t.scan_state in ('scanning', 'sweeping') or t.scan_state = 'waiting' and coalesce(t.scan_blockers, '{}') = '{}')`
+
 /** Due means claimable by fn_vector_claim. Rows under a lease count too: their worker finishes them even if a gate closes. */
 async function countRemaining(pool: Pool, workspace: string): Promise<RemainingWork> {
   const { rows } = await pool.query<RemainingRow>(
-    `select count(*) filter (where d.due)::integer as due, count(*) filter (where not d.due)::integer as waiting,
+    `select count(*) filter (where d.due)::integer + (${SCANS_SQL}) as due, count(*) filter (where not d.due)::integer as waiting,
             max(o.last_error) filter (where o.retry_count = 0) as outage,
             count(*) filter (where not d.due and not g.excluded)::integer as behind_gate,
             count(*) filter (where not d.due and not p.open)::integer as behind_phase
@@ -349,10 +426,11 @@ async function countRemaining(pool: Pool, workspace: string): Promise<RemainingW
       cross join iu_core.vector_outbox o
        left join iu_core.information_unit u on u.unit_id = o.unit_id
        left join iu_core.kb_document k on k.document_id = o.document_id
+       left join iu_core.search_row r on r.row_id = o.row_id
       cross join lateral (select g.phase_1 or o.unit_id is null or o.operation = 'delete' as open) as p
       cross join lateral (select o.status = 'processing' and o.leased_until > clock_timestamp()
                                  or g.excluded and p.open and (o.status = 'processing' or o.earliest_run_at <= clock_timestamp()) as due) as d
-      where o.status in ('pending', 'processing') and coalesce(u.workspace_id, k.workspace_id) = $1`,
+      where o.status in ('pending', 'processing') and coalesce(u.workspace_id, k.workspace_id, r.workspace_id) = $1`,
     [workspace],
   )
   const { behind_gate, behind_phase, ...left } = rows[0]!

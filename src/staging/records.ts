@@ -16,7 +16,7 @@ import {
 
 export type { ChecklistItem, CreatedRecord, StagingRecord } from './shapes.ts'
 
-export { LIFECYCLE, PAYLOAD_TYPES, STAGING_KINDS } from './shapes.ts'
+export { LIFECYCLE, STAGEABLE_KINDS, STAGEABLE_TYPES, STAGING_KINDS } from './shapes.ts'
 
 export type StagingKind = (typeof STAGING_KINDS)[number]
 type PayloadType = (typeof PAYLOAD_TYPES)[number]

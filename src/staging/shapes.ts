@@ -15,7 +15,8 @@ import {
   UuidOrNull,
 } from '../kernel/schema.ts'
 
-export const STAGING_KINDS = [
+/** Kinds that are staged as they are. */
+export const STAGEABLE_KINDS = [
   'mark_manifest',
   'review_package',
   'cut_preview',
@@ -25,7 +26,9 @@ export const STAGING_KINDS = [
   'agent_intermediate',
   'event_working_state',
 ] as const
-export const PAYLOAD_TYPES = [
+/** With the one that a request for approval makes. */
+export const STAGING_KINDS = [...STAGEABLE_KINDS, 'approval'] as const
+export const STAGEABLE_TYPES = [
   'manifest_json',
   'mark_report',
   'sql_result_snapshot',
@@ -36,6 +39,7 @@ export const PAYLOAD_TYPES = [
   'composition_draft',
   'review_bundle',
 ] as const
+export const PAYLOAD_TYPES = [...STAGEABLE_TYPES, 'approval_request'] as const
 export const LIFECYCLE = ['pending', 'approved', 'consumed', 'rejected', 'expired', 'cleaned'] as const
 
 export const LifecycleStatus = Type.Enum([...LIFECYCLE])

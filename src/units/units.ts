@@ -66,7 +66,7 @@ export async function createUnit(
       unit.body,
       unit.title ?? null,
       unit.unit_kind ?? 'note',
-      unit.language ?? 'en',
+      unit.language ?? null,
       unit.container_id ?? null,
       unit.source_ref ?? null,
       JSON.stringify(unit.profile ?? {}),

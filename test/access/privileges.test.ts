@@ -83,7 +83,7 @@ it('refuses a direct write when it is really tried', async () => {
   }
 })
 
-describe.each(['anon', 'stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook'])(
+describe.each(['anon', 'stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'stagedoor_proposer'])(
   '%s, as itself',
   (role) => {
     it('has no right on any table, view or sequence', async () => {
@@ -158,6 +158,7 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'generation',
     'collection',
     'chunk',
+    'language',
     'lexeme',
     'pending',
     'posting',
@@ -166,6 +167,9 @@ it('lets vector_worker read the gates, units and documents, and nothing that is 
     'cost',
     'document_sync',
     'pending',
+    'table',
+    'row',
+    'row_change',
   ].map((name) => `search_${name}`)
   const tables = [
     ...[...units, ...others, ...projection].map((name) => `iu_core.${name}`),

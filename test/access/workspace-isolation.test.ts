@@ -21,6 +21,7 @@ const TABLES = {
   'iu_core.universal_edges': 'workspace_id',
   'iu_core.kb_document': 'workspace_id',
   'public.iu_lifecycle_log': 'workspace_id',
+  'iu_core.approval_kind': 'workspace_id',
   'iu_core.member_group': 'workspace_id',
   'iu_core.member_group_member': 'workspace_id',
   'iu_core.review_policy': 'workspace_id',
@@ -93,6 +94,10 @@ async function unitOf(workspace: string): Promise<void> {
 }
 
 async function policyOf(workspace: string): Promise<void> {
+  await db.owner(
+    `insert into iu_core.approval_kind (workspace_id, kind, revision, schema, created_by) values ($1, 'refund', 1, '{}', 'test')`,
+    [workspace],
+  )
   await db.owner(`insert into iu_core.member_group values ($1, 'Finance', 'test')`, [workspace])
   await db.owner(`insert into iu_core.member_group_member values ($1, 'Finance', 'somebody', 'test')`, [
     workspace,
@@ -136,15 +141,23 @@ it('is tested on every table that has a workspace', async () => {
       ...known.filter((name) => name !== 'workspaces'),
       'iu_core.workspace_member_role',
       'iu_core.iu_staging_record',
+      // In test/staging/approvals.
+      'iu_core.approval',
       ...['upload', 'mapping', 'read_option', 'cursor', 'limit'].map((name) => `iu_core.ingest_${name}`),
       // In test/changes/comments; nobody reads the counter.
       ...['change', 'change_counter'].map((name) => `iu_core.${name}`),
+      // In test/ingest/proposals-attacks.
+      'iu_core.ingest_proposal_table',
       // In test/ingest/own-tables.
       'iu_core.ingest_dataset',
       'staging_rows',
       'staging_id_resolution',
       // The projection of search: nobody reads it but through functions (privileges.test.ts).
-      ...['chunk', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
+      ...['chunk', 'language', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),
+      // In test/search/questions; read only through functions.
+      ...['missed', 'setting', 'synonym'].map((name) => `iu_core.search_${name}`),
+      // In test/search/tables/rights and test/http/search/tables.
+      ...['row', 'row_change', 'table'].map((name) => `iu_core.search_${name}`),
       // In test/events/routes/wall.
       'iu_core.iu_sql_event_route',
       // In test/events/consumers/wall and test/events/issues.

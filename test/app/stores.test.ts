@@ -100,6 +100,7 @@ it('a process is red until its store was checked, says what is wrong, and nothin
     directUrl: db.url(),
     workerUrl: db.url('stagedoor_worker'),
     playbookUrl: undefined,
+    proposalUrl: undefined,
     jwtSecret: undefined,
     close: async () => {},
   }

@@ -7,7 +7,14 @@ import { outbox } from '../../bench/src/outbox/outbox.ts'
 const read = (...argv: string[]) => readArguments(argv, [outbox])
 
 it('takes a name and flags in any order', () => {
-  const json = { benchmark: outbox, quick: true, json: true, record: false, data: undefined }
+  const json = {
+    benchmark: outbox,
+    quick: true,
+    json: true,
+    record: false,
+    data: undefined,
+    language: undefined,
+  }
   expect(read('--quick', 'outbox', '--json')).toEqual(json)
   expect(read('outbox').quick).toBe(false)
 })
@@ -17,6 +24,13 @@ it('takes a folder where a collection is measured, and asks for it', () => {
   expect(readArguments(['quality', '--data', 'here'], [collected]).data).toBe('here')
   expect(() => readArguments(['quality'], [collected])).toThrow('--data DIR says where it is')
   expect(() => read('outbox', '--data', 'here')).toThrow('outbox makes its own data')
+  expect(readArguments(['quality', '--data', 'here', '--language', 'pt-BR'], [collected]).language).toBe(
+    'pt-BR',
+  )
+  expect(() => readArguments(['quality', '--data', 'here', '--language', 'Deutsch'], [collected])).toThrow(
+    'Deutsch is not a language',
+  )
+  expect(() => read('outbox', '--language', 'de')).toThrow('--language is of the collection of --data')
 })
 
 it('lists the benchmarks when none is named', () => {

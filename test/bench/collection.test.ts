@@ -1,10 +1,10 @@
 /** Collections that search is measured with: as Cranfield, CISI, CACM and MED come. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { BenchError } from '../../bench/src/errors.ts'
-import { readCollection, readJudgements } from '../../bench/src/search/collection.ts'
+import { collectionsIn, readCollection, readJudgements } from '../../bench/src/search/collection.ts'
 import { ndcg } from '../../bench/src/search/ndcg.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stagedoor-collection-'))
@@ -22,14 +22,23 @@ it('knows a question by its place, and puts a title before a text that lacks it'
   writeFileSync(join(folder, 'cranqrel'), '1 1 2\n2 2 -1\n2 1 3\n')
   expect(readCollection(folder)).toEqual({
     documents: [
-      { id: '1', text: 'wings in\na slipstream' },
-      { id: '2', text: 'heat\n\nplates that glow' },
+      { id: '1', title: 'wings', text: 'wings in\na slipstream' },
+      { id: '2', title: 'heat', text: 'heat\n\nplates that glow' },
     ],
     questions: [
       { text: 'what lifts', answers: new Set(['1']) },
       { text: 'what glows', answers: new Set(['2', '1']) },
     ],
   })
+})
+
+it('finds the collections in a folder, and nothing else', () => {
+  const parent = mkdtempSync(join(folder, 'all-'))
+  for (const name of ['b', 'a', 'notes']) mkdirSync(join(parent, name))
+  for (const name of ['a', 'b']) writeFileSync(join(parent, name, 'x.qry'), '')
+  writeFileSync(join(parent, 'x.qry'), '')
+  expect(collectionsIn(parent)).toEqual([join(parent, 'a'), join(parent, 'b')])
+  expect(() => collectionsIn(join(parent, 'notes'))).toThrow('has no folder with a collection')
 })
 
 it('reads judgements with two, four, and TREC’s columns', () => {

@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 import { atLeast, atMost, type Criterion, judge, wrong } from '../../bench/src/criteria.ts'
 import { inTurn, isLate } from '../../bench/src/harness.ts'
-import { median, medianOf, medians, perSecond, rounded, worstOf } from '../../bench/src/statistics.ts'
+import {
+  bootstrapInterval,
+  median,
+  medianOf,
+  medians,
+  perSecond,
+  rounded,
+  worstOf,
+} from '../../bench/src/statistics.ts'
 
 const ROUNDS = [
   { ours: { per_s: 10, missed: 0 }, floor: { per_s: 40 } },
@@ -14,6 +22,18 @@ it('takes the middle of an odd number of values and the mean of the two in the m
   expect(median([4, 1, 3, 2])).toBe(2.5)
   expect(median([7])).toBe(7)
   expect(() => median([])).toThrow('no median')
+})
+
+it('says between which values a mean lies, the same every time', () => {
+  const values = Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? 1 : -1) * (n % 5))
+  const [low, high] = bootstrapInterval(values)
+  expect(low).toBeLessThan(0)
+  expect(high).toBeGreaterThan(0)
+  expect(bootstrapInterval(values)).toEqual([low, high])
+  expect(bootstrapInterval(values.map(() => 0.25))).toEqual([0.25, 0.25])
+  // The interval narrows with the number of values.
+  const [lowest, highest] = bootstrapInterval(values.slice(0, 20))
+  expect(highest - lowest).toBeGreaterThan(high - low)
 })
 
 it('orders values as numbers', () => {

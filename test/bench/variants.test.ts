@@ -28,6 +28,7 @@ it('chooses the variant of a benchmark by its option', () => {
 it('refuses an option for which the benchmark has no variant', () => {
   expect(() => readArguments(['other', '--nats'], BENCHMARKS)).toThrow('other has no --nats')
   expect(() => readArguments(['counting', '--measure'], BENCHMARKS)).toThrow('counting has no --measure')
+  expect(() => readArguments(['counting', '--sizes'], BENCHMARKS)).toThrow('counting has no --sizes')
 })
 
 it('judges what only a full run measures in a full run, and leaves it out of a quick one', () => {

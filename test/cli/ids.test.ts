@@ -99,7 +99,7 @@ it('nobody but the back end may ask for ids', async () => {
       client.query(`select r.rolname from pg_roles r
         where has_function_privilege(r.oid, 'iu_core.fn_id_find(text)', 'execute') and not r.rolsuper
           and r.rolname in ('anon', 'authenticated', 'service_role', 'stagedoor_agent', 'stagedoor_reviewer',
-                            'stagedoor_producer', 'stagedoor_executor', 'stagedoor_playbook', 'vector_worker')`),
+                            'stagedoor_producer', 'stagedoor_executor', 'stagedoor_playbook', 'stagedoor_proposer', 'vector_worker')`),
     { role: 'workflow_admin' },
   )
   expect(rows).toEqual([])

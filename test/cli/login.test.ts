@@ -36,11 +36,18 @@ it('from an administrator’s address to a running API with members', async () =
     database_url: url,
     database_direct_url: direct,
     playbook_database_url: playbook,
+    proposal_database_url: proposal,
   } = JSON.parse(stdout)
   expect(new URL(direct).username).toBe('stagedoor_worker')
   await withClient(playbook, async (session) => {
     expect((await session.query('select session_user as login')).rows).toEqual([
       { login: 'stagedoor_playbook' },
+    ])
+    await expect(session.query('set role service_role')).rejects.toThrow(/permission denied/)
+  })
+  await withClient(proposal, async (session) => {
+    expect((await session.query('select session_user as login')).rows).toEqual([
+      { login: 'stagedoor_proposer' },
     ])
     await expect(session.query('set role service_role')).rejects.toThrow(/permission denied/)
   })

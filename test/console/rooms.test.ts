@@ -65,6 +65,7 @@ const PAGES: readonly (readonly [path: string | (() => string), heading: string 
   ['/settings/datasets?dataset=ads', 'Settings'],
   ['/settings/policies', 'Settings'],
   ['/settings/webhooks', 'Settings'],
+  ['/settings/search', 'Settings'],
   ['/settings/limits', 'Settings'],
   ['/docs', 'Docs'],
   ['/docs/tutorial', /Tutorial/],

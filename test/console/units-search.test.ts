@@ -254,8 +254,11 @@ it('search finds a text at once and says how fresh it is, by keyboard alone; wit
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: /<img src=x onerror/ }).waitFor()
 
-  // A misspelt word, a filter that excludes.
+  // A misspelt word is corrected; asked for as it is, it finds nothing. A filter that excludes.
   await page.goto(`${stagedoor.url}/search?q=emploiee`)
+  await page.getByText('Showing results for').waitFor()
+  await hits.getByRole('link').first().waitFor()
+  await page.getByRole('button', { name: 'emploiee', exact: true }).click()
   await page.getByRole('button', { name: 'employee', exact: true }).click()
   await hits.getByRole('link').first().waitFor()
   await page.goto(`${stagedoor.url}/search?q=employee&status=enacted`)
@@ -263,6 +266,41 @@ it('search finds a text at once and says how fresh it is, by keyboard alone; wit
   await page.getByRole('button', { name: 'Search without filters' }).click()
   await hits.getByRole('link').first().waitFor()
   expect(page.url()).not.toContain('status')
+})
+
+it('search suggests while somebody types, filters by counts, folds copies, and shows more', async () => {
+  const words = 'alpha beta gamma delta epsilon zeta eta theta iota kappa'
+  const write = (address: string, body: string, kind = 'note') =>
+    call('operator', 'POST', '/units', { canonical_address: address, unit_kind: kind, body })
+  for (let n = 1; n <= 24; n++) await write(`zoo/capybara-${n}`, `Capybara number${n} bathes in pond${n}.`)
+  for (const n of [1, 2, 3]) await write(`zoo/copy-${n}`, `The capybara rule: ${words}.`, 'section')
+  // Completions are of words that are indexed.
+  await stagedoor.sql(`update iu_core.vector_outbox set earliest_run_at = now() where status = 'pending'`)
+  await expect
+    .poll(async () => (await call<{ pending: number }>('operator', 'GET', '/search/waiting')).pending, {
+      timeout: 60_000,
+    })
+    .toBe(0)
+  const page = await stagedoor.signIn('operator')
+  await page.goto(`${stagedoor.url}/search`)
+  await page.getByRole('searchbox', { name: /^Search in/ }).fill('capyb')
+  const suggestions = page.getByRole('list', { name: 'Suggestions' })
+  await suggestions.getByRole('button', { name: 'capybara' }).click()
+  const hits = page.getByRole('list', { name: 'Hits' })
+  await expect.poll(() => hits.locator('> li').count()).toBe(20)
+  await page.getByRole('button', { name: 'More results' }).click()
+  await expect.poll(() => hits.locator('> li').count()).toBeGreaterThan(20)
+
+  const counts = page.getByRole('region', { name: 'Hits by filter' })
+  await counts.getByRole('button', { name: 'section 3' }).click()
+  await expect.poll(() => hits.locator('> li').count()).toBe(1)
+  await hits.getByText('+2 like this').click()
+  expect(await hits.locator('.hit-similar a').count()).toBe(2)
+  expect(page.url()).toContain('kind=section')
+  await counts.getByRole('button', { name: 'section 3' }).click()
+  await page.getByLabel('Order').selectOption('address')
+  await expect.poll(() => hits.getByRole('link').first().getAttribute('href')).toMatch(/units/)
+  await expect.poll(() => seen(hits.locator('.hit-place').first())).toContain('zoo/capybara-1 ')
 })
 
 it('what could not be indexed is listed with its reason, and only who administers tries it again', async () => {

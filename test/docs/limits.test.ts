@@ -77,6 +77,14 @@ it('says what the source says', () => {
     'time for the headers': constant('src/http/request-limits.ts', 'headersTimeout') / 1000,
     'a body that sends nothing': constant('src/http/request-limits.ts', 'STALL_MS') / 1000,
     'subject of a token': constant('src/access/members.ts', 'MAX_SUBJECT_CHARACTERS'),
+    'rows, a CSV or parts in one call of a tool': constant('src/mcp/datasets.ts', 'MAX_CONTENT_BYTES'),
+    'files of agents that are read at once in a process; one for each caller': constant(
+      'src/mcp/session.ts',
+      'FILES_AT_ONCE',
+    ),
+    'rows of one page of an answer': constant('src/mcp/answers.ts', 'MAX_PAGE_CHARACTERS'),
+    'a text in a row, before it is cut': constant('src/mcp/answers.ts', 'MAX_TEXT_CHARACTERS'),
+    'a whole answer': constant('src/mcp/answers.ts', 'MAX_ANSWER_CHARACTERS'),
     'text of an error that is kept': constant('src/jobs/executor.ts', 'MAX_ERROR_LENGTH'),
     'jobs of one call together, and their results; arguments or result of a step': constant(
       'src/runtime/remote/calls.ts',

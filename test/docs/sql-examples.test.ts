@@ -74,6 +74,15 @@ const FIXTURES: Readonly<Record<string, Fixture>> = {
       return {}
     },
   },
+  'docs/guides/search.md': {
+    setup: async (superuser) => {
+      await superuser.query('create table public.products (id bigint primary key)')
+      return {}
+    },
+    after: async (superuser) => {
+      await superuser.query('drop table public.products')
+    },
+  },
   'docs/guides/ingest.md': {
     setup: async (superuser, workspace) => {
       const example = (name: string) => readFileSync(`${root}examples/orders/${name}`, 'utf8')

@@ -69,7 +69,7 @@ it.skipIf(!hasPython)('the script in Python leases, completes and fails over HTT
 
 /** Runs the script with another handler, until nothing is due. */
 async function runPython(handler: string): Promise<{ exit: number; said: string }> {
-  const code = `import worker\n${handler}\nworker.HANDLERS["send_report"] = handle\nworker.main()`
+  const code = `import worker\n${handler}\nworker.worker._handlers["send_report"] = handle\nworker.worker.run(until_idle=True)`
   const script = spawn('python3', ['-c', code, '--until-idle'], {
     cwd: path('.'),
     env: {

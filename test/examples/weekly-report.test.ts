@@ -128,6 +128,27 @@ it('an agent has staged two commentaries: one waits for a decision, the other wa
   })
 })
 
+it('a proposal of the agent over MCP waits for the reviewer, with what it would change and why', async () => {
+  const found = await change('Google Ads, week 43: conversions that came late')
+  const agent = (await ask('/me', { as: 'agent' })).actor
+  const reviewer = (await ask('/me')).actor
+  expect(found).toMatchObject({ kind: 'upload', status: 'open', author: agent, reviewers: [{ reviewer }] })
+  expect(found.description).toContain('only these two rows differ')
+  const upload = await ask(`/uploads/${found.subject_id}`)
+  expect(upload).toMatchObject({ review_status: 'pending', invalid_count: 0, promoted_at: null })
+  const { rows } = await ask(`/uploads/${found.subject_id}/plan/rows?row_type=daily_metric`)
+  expect(
+    rows.map(({ action, before, after }: Answer) => [
+      action,
+      Number(before.conversions),
+      Number(after.conversions),
+    ]),
+  ).toEqual([
+    ['update', 19, 21],
+    ['update', 12, 13],
+  ])
+})
+
 it('search finds a unit of the commentary, which leads back to the line of the file', async () => {
   const { hits } = await ask('/search?q=spend+of+coats+in+Germany')
   expect(hits[0]).toMatchObject({ canonical_address: 'week-44/coats-in-germany', freshness: 'current' })

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 const audit = (repair = false) =>
-  auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers, repair })
+  auditSearch({ pool: db.pool('stagedoor_worker'), worker: place.pool, providers: place.providers, repair })
 const found = async () =>
   (await audit()).findings.map(({ finding, id, collection }) => ({ finding, id, collection }))
 const pointOf = (id: string) =>
@@ -118,7 +118,12 @@ it('brings back what somebody wanted again between the look and the removal', as
         },
       }),
   }
-  const report = await auditSearch({ pool: db.pool('stagedoor_worker'), providers: late, repair: true })
+  const report = await auditSearch({
+    pool: db.pool('stagedoor_worker'),
+    worker: place.pool,
+    providers: late,
+    repair: true,
+  })
   expect(report.findings).toMatchObject([{ finding: 'orphan', id: point.id }])
   await place.settle()
   expect(heldOf(place.store, active, unit.unit_id)).toHaveLength(1)
@@ -202,7 +207,7 @@ describe('a staging id', () => {
     await place.settle()
     expect(heldOf(place.store, active, unit_id)).toMatchObject([{ canonical_address: `drafts/${record}` }])
     expect(await found()).toEqual([])
-    const options = { pool: db.pool('stagedoor_worker'), providers: place.providers }
+    const options = { pool: db.pool('stagedoor_worker'), worker: place.pool, providers: place.providers }
     expect(await stagingInStores(options)).toMatchObject({ ok: true })
   })
 
@@ -218,12 +223,18 @@ describe('a staging id', () => {
     })
     const staged = (await found()).filter(({ finding }) => finding === 'staging').map(({ id }) => id)
     expect(staged.sort()).toEqual([record, other].sort())
-    const health = await stagingInStores({ pool: db.pool('stagedoor_worker'), providers: place.providers })
+    const health = await stagingInStores({
+      pool: db.pool('stagedoor_worker'),
+      providers: place.providers,
+    })
     expect(health).toMatchObject({ ok: false, detail: expect.stringContaining(record) })
     await audit(true)
     expect(await found()).toEqual([])
     expect(
-      await stagingInStores({ pool: db.pool('stagedoor_worker'), providers: place.providers }),
+      await stagingInStores({
+        pool: db.pool('stagedoor_worker'),
+        providers: place.providers,
+      }),
     ).toMatchObject({ ok: true })
   })
 
@@ -256,7 +267,7 @@ describe('a store that is unavailable', () => {
   })
 
   it('proves nothing about staged data', async () => {
-    const options = { pool: db.pool('stagedoor_worker'), providers: place.providers }
+    const options = { pool: db.pool('stagedoor_worker'), worker: place.pool, providers: place.providers }
     expect(await stagingInStores(options)).toEqual({
       ok: false,
       detail: expect.stringContaining(`not checked: `),

@@ -101,7 +101,7 @@ describe('a filter that is wrong', () => {
     )
     expect(refused.code).toBe('SD001')
     expect(refused.message).toBe(
-      'There is no filter colour; there are topic, lifecycle, kind, profile, edge, container, source, language, without',
+      'There is no filter colour; there are topic, lifecycle, kind, profile, edge, container, source, language, table, columns, without',
     )
   })
 

@@ -94,7 +94,9 @@ it('loses nothing', async () => {
     qdrantUrl: undefined,
     qdrantApiKey: undefined,
   })
-  const report = await auditSearch({ pool, providers })
+  const worker = createPool(db.url('stagedoor_worker'), { role: 'vector_worker', max: 1 })
+  const report = await auditSearch({ pool, worker, providers })
+  await worker.end()
   await providers.close()
   await pool.end()
   expect(report.findings).toEqual([])

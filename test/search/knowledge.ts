@@ -1,6 +1,6 @@
 /** Units and documents in search without a worker: each in the state that a test is about. */
 import { randomUUID } from 'node:crypto'
-import { type SearchAnswer, type SearchFilters, search } from '../../src/search/query.ts'
+import { type SearchAnswer, type SearchRequest, search } from '../../src/search/query.ts'
 import { createVectorSearch, type SearchConfig, type VectorSearch } from '../../src/search/vector-search.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { type AppRole, createMember, createWorkspace, type Member } from '../support/factories.ts'
@@ -33,11 +33,8 @@ export interface Knowledge {
   ask(text: string, options?: Asked): Promise<SearchAnswer>
 }
 
-export interface Asked {
+export interface Asked extends Omit<SearchRequest, 'workspaceId' | 'text'> {
   readonly as?: Member
-  readonly limit?: number
-  readonly filters?: SearchFilters
-  readonly explain?: boolean
   /** Stands for the leg by meaning: chunk ids, best first. */
   readonly dense?: readonly string[]
   readonly vectorSearch?: VectorSearch

@@ -169,6 +169,7 @@ describe('VG', () => {
     await untouched(async () => {
       const report = await auditSearch({
         pool: db.pool('stagedoor_worker'),
+        worker: place.pool,
         providers: place.providers,
         repair: true,
       })
@@ -195,7 +196,11 @@ describe('VG', () => {
     const id = legacyPoint(document)
     await untouched(place.settle)
     expect(Object.keys(place.store.of(LEGACY_COLLECTION).get(id)!.payload)).not.toContain('unit_id')
-    const report = await auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers })
+    const report = await auditSearch({
+      pool: db.pool('stagedoor_worker'),
+      worker: place.pool,
+      providers: place.providers,
+    })
     expect(report.findings).toEqual([])
     place.store.of(LEGACY_COLLECTION).clear()
   })
@@ -204,7 +209,12 @@ describe('VG', () => {
     const unit = await create(life, { body: 'Everything can be made again.' })
     await place.settle()
     place.store.of('units_1').clear()
-    await auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers, repair: true })
+    await auditSearch({
+      pool: db.pool('stagedoor_worker'),
+      worker: place.pool,
+      providers: place.providers,
+      repair: true,
+    })
     await place.settle()
     expect(heldOf(place.store, 'units_1', unit.unit_id)).toHaveLength(1)
   })
@@ -233,7 +243,12 @@ describe('VA', () => {
     place.store
       .of('units_1')
       .set(point!.id, { ...point!, payload: { ...point!.payload, body: 'lies' } as never })
-    await auditSearch({ pool: db.pool('stagedoor_worker'), providers: place.providers, repair: true })
+    await auditSearch({
+      pool: db.pool('stagedoor_worker'),
+      worker: place.pool,
+      providers: place.providers,
+      repair: true,
+    })
     await place.settle()
     const [row] = await db.owner<{ body: string }>(
       'select body from iu_core.unit_version where unit_id = $1',

@@ -182,7 +182,7 @@ describe('what is shown', () => {
 
   it('is the text that was projected, until the next one is', async () => {
     const { unit_id } = await unitIn(db, life, 'A gecko on the wall.')
-    await edit(life.operator, unit_id, 1, { p_body: 'A newt in the pond.' })
+    await edit(life.operator, unit_id, 1, { p_body: 'A newt in the pond.', p_title: 'A newt' })
     expect(await found(life, 'gecko')).toEqual([unit_id])
     await project(db, [unit_id])
     expect(await found(life, 'gecko')).toEqual([])

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { bytesOf } from '../../src/search/embedders/embedder.ts'
-import { Mirror } from '../../src/search/stores/postgres.ts'
+import { Mirror } from '../../src/search/stores/mirror/mirror.ts'
+import { openScanner, type Scanner } from '../../src/search/stores/mirror/scanner.ts'
+import { StoreUnavailable } from '../../src/search/stores/store.ts'
 import { useDatabase } from '../support/database.ts'
 import { DIMENSION, vectorOf } from './stores/conformance.ts'
 import {
@@ -143,6 +145,99 @@ describe('commits in another order than they began', () => {
   })
 })
 
+/** The compiled thread: Node 20 loads no TypeScript into one. */
+const THREAD = new URL('../../dist/search/stores/mirror/thread.js', import.meta.url)
+
+describe('the thread of the scan', () => {
+  it('is replaced when it ends, also in the middle of questions, and every one of them is answered', async () => {
+    const collection = await recorded(3)
+    const scanners: Scanner[] = []
+    const mirror = new Mirror({
+      db: pool,
+      collection,
+      openScanner: () => {
+        scanners.push(openScanner(THREAD))
+        return scanners.at(-1)!
+      },
+    })
+    await writer.upsert(collection, [pointOf(0), pointOf(1)])
+    expect(await held(mirror, collection)).toEqual(ids(2))
+    await scanners[0]!.close()
+    expect(await held(mirror, collection)).toEqual(ids(2))
+    await writer.upsert(collection, [pointOf(2)])
+    const asked = Array.from({ length: 20 }, () => held(mirror, collection))
+    await Promise.all([scanners[1]!.close(), ...asked])
+    for (const answer of await Promise.all(asked)) expect(answer).toEqual(ids(3))
+    expect(await held(mirror, collection)).toEqual(ids(3))
+    expect(scanners).toHaveLength(3)
+    await mirror.close()
+    await expect(held(mirror, collection)).rejects.toThrow(StoreUnavailable)
+  })
+
+  it('is an outage of the store when it ends every time', async () => {
+    const collection = await recorded(1)
+    await writer.upsert(collection, [pointOf(0)])
+    const mirror = new Mirror({
+      db: pool,
+      collection,
+      openScanner: () => {
+        const scanner = openScanner(THREAD)
+        void scanner.close()
+        return scanner
+      },
+    })
+    await expect(held(mirror, collection)).rejects.toThrow(StoreUnavailable)
+  })
+
+  it('gives what it cannot do back as an outage, and holds everything again at the next question', async () => {
+    const collection = await recorded(1)
+    await writer.upsert(collection, [pointOf(0)])
+    let isFull = true
+    const mirror = new Mirror({
+      db: pool,
+      collection,
+      openScanner: () => {
+        const scanner = openScanner(THREAD)
+        return {
+          run: (kind, asked) =>
+            isFull && kind === 'put' ? Promise.reject(new RangeError('no memory')) : scanner.run(kind, asked),
+          close: () => scanner.close(),
+        }
+      },
+    })
+    await expect(held(mirror, collection)).rejects.toThrow(StoreUnavailable)
+    isFull = false
+    expect(await held(mirror, collection)).toEqual(ids(1))
+    await mirror.close()
+  })
+})
+
+describe('questions that follow from one another', () => {
+  it('read the changes once: the later ones see what the first one saw', async () => {
+    const collection = await recorded(1)
+    let statements = 0
+    const mirror = new Mirror({
+      collection,
+      db: {
+        query: ((sql: string, values: unknown[]) => {
+          statements++
+          return pool.query(sql, values)
+        }) as typeof pool.query,
+      },
+    })
+    await writer.upsert(collection, [pointOf(0)])
+    const asOf = performance.now()
+    await mirror.nearest(vectorOf(1), { limit: 1, workspace: workspace(), asOf })
+    const loaded = statements
+    expect(await mirror.vectors([idOf(0)], { asOf })).toHaveProperty('size', 1)
+    expect(statements).toBe(loaded)
+    await writer.remove(collection, [idOf(0)])
+    expect(await mirror.vectors([idOf(0)], { asOf })).toHaveProperty('size', 1)
+    expect(await mirror.vectors([idOf(0)])).toHaveProperty('size', 0)
+    expect(statements).toBe(loaded + 1)
+  })
+})
+
 describe('the mirror', () => {
   it('is read again from the start after five minutes, because tombstones may be gone by then', async () => {
     const collection = await recorded(2)
@@ -208,7 +303,10 @@ describe('the mirror', () => {
     )
     expect(await held(mirror, collection)).toEqual(kept.map(idOf).sort())
     const found = await mirror.vectors(kept.map(idOf))
-    for (const number of kept) expect(found.get(idOf(number))).toEqual(vectorOf(number))
+    for (const number of kept)
+      found.get(idOf(number))!.forEach((value, at) => {
+        expect(value).toBeCloseTo(vectorOf(number)[at]!, 4)
+      })
   })
 
   it('leaves out points that are recorded and not stored, also when they are recorded again', async () => {

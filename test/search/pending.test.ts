@@ -61,7 +61,7 @@ describe('a unit that search has not taken in yet', () => {
   })
 
   it('edited, is found by its new words with its new text and by the old ones with a warning; once each', async () => {
-    const { unit_id } = await create(life, { body: 'A walrus on the beach.' })
+    const { unit_id } = await create(life, { body: 'A walrus on the beach.', p_title: 'Animals' })
     await place.settle()
     await edit(life.operator, unit_id, 1, { p_body: 'A narwhal on the beach.' })
     expect(await found('narwhal')).toEqual([{ unit_id, freshness: 'pending', version_no: 2 }])

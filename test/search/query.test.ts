@@ -137,6 +137,7 @@ describe('a question', () => {
       unit: 'current',
       document: 'absent',
       chunk_id: (await know.chunks(leave))[0],
+      words: [{ word: 'leave', fields: ['text', 'title', 'address'], share: 1 }],
     })
   })
 
@@ -310,7 +311,7 @@ describe('freshness', () => {
 
 describe('a question without a hit', () => {
   it('is told which word no text has, with the words that are written like it', async () => {
-    const { hits, no_hits } = await know.ask('emploiee')
+    const { hits, no_hits } = await know.ask('emploiee', { exact: true })
     expect(hits).toEqual([])
     expect(no_hits).toMatchObject({
       unknown_words: [{ word: 'emploiee', similar: ['employee'] }],

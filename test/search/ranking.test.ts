@@ -33,7 +33,8 @@ function ranked(facts: readonly ChunkFacts[], legs: Partial<Found<ChunkFacts>> =
     documents: new Map(),
     superseded: false,
     together: true,
-    denseWeight: 1,
+    denseWeight: 0.5,
+    fit: 1,
     ...legs,
   }).map(({ source, id, cautions }) => [source, id, ...cautions.map(({ caution }) => caution)].join(' '))
 }
@@ -67,7 +68,8 @@ describe('ranking', () => {
       documents: new Map(),
       superseded: false,
       together: true,
-      denseWeight: 1,
+      denseWeight: 0.5,
+      fit: 1,
     }
     const [shown] = rank({ ...legs, lexical: [second.chunk_id, first.chunk_id], facts })
     expect(shown!.best!.chunk_id).toBe('second chunk of a')
@@ -101,7 +103,8 @@ describe('ranking', () => {
       documents: new Map(),
       superseded: false,
       together: true,
-      denseWeight: 1,
+      denseWeight: 0.5,
+      fit: 1,
     }
     expect(rank(found)).toMatchObject([{ id: 'a', ranks: { lexical: 3 } }])
   })

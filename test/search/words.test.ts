@@ -30,9 +30,16 @@ describe('a text', () => {
   it('in Vietnamese is its words without marks, however they are encoded', async () => {
     const text = 'Nghỉ phép được duyệt bởi Đội trưởng'
     const plain = ['boi', 'doi', 'duoc', 'duyet', 'nghi', 'phep', 'truong']
-    expect(await words(text.normalize('NFC'), 'vi')).toEqual(plain)
-    expect(await words(text.normalize('NFD'), 'vi')).toEqual(plain)
-    expect(await words('NGHI PHEP DUOC DUYET BOI DOI TRUONG', 'vi')).toEqual(plain)
+    for (const written of [
+      text.normalize('NFC'),
+      text.normalize('NFD'),
+      'NGHI PHEP DUOC DUYET BOI DOI TRUONG',
+    ])
+      expect(await words(written, 'vi')).toEqual(
+        expect.arrayContaining([...plain, 'nghi phep', 'doi truong']),
+      )
+    expect(await words(text.normalize('NFD'), 'vi')).toEqual(await words(text.normalize('NFC'), 'vi'))
+    expect(await words(text, 'vi')).toContain('nghỉ')
   })
 
   it('in English may be typed without marks, too', async () => {
@@ -40,7 +47,8 @@ describe('a text', () => {
   })
 
   it('keeps letters that are more than a letter with a mark', async () => {
-    expect(await words('한국어 がくせい й', 'ko')).toEqual(['и', 'がくせい', '한국어'].sort())
+    expect(await words('й', 'ru')).toEqual(['й'])
+    expect(await words('が 각', 'ja')).toEqual(['が', '각'].sort())
   })
 
   it('is read to its end behind what looks like a tag', async () => {

@@ -43,6 +43,7 @@ checklist_check 42501  42501   42501     42501     42501  42501  42501     42501
 checklist_items 42501  ok      ok        ok        ok     ok     ok        ok     42501          ok        ok            ok
 event_write     42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 set_rejected    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
+set_consumed    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 json_digest     42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 kind_policy_audit 42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
 part_digests    42501  42501   42501     42501     42501  42501  42501     42501  42501          42501     42501         42501
@@ -92,6 +93,7 @@ const CALLS: Record<string, string> = {
   checklist_items: `checklist_items('[]')`,
   event_write: `event_write(null::iu_core.iu_staging_record, 'record_created', 'x')`,
   set_rejected: `set_rejected(:other, 'x', 'x')`,
+  set_consumed: `set_consumed(:other, gen_random_uuid(), null)`,
   json_digest: `json_digest('{}')`,
   kind_policy_audit: 'kind_policy_audit()',
   part_digests: `part_digests(array['{}'::jsonb])`,

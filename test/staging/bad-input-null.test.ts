@@ -111,6 +111,7 @@ const LEFT_OUT = [
   'kind_policy_audit',
   'blobs_lock',
   'event_write',
+  'set_consumed',
   'tick_as',
   'require_four_eyes',
   'checklist_check',

@@ -1,6 +1,6 @@
 /** Policies of the kinds: four-eyes, checklists, time to live, retention; who changes them, and for which records. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { STAGING_KINDS } from '../../src/staging/records.ts'
+import { STAGEABLE_KINDS } from '../../src/staging/records.ts'
 import { useDatabase } from '../support/database.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { type Workplace, workplace } from './people.ts'
@@ -28,7 +28,7 @@ const own = (what: Partial<Staging> = {}) =>
   stage(place.owner.session, { workspace: place.workspace, ...what })
 
 /** A type that each kind takes. */
-const TYPE: Record<(typeof STAGING_KINDS)[number], string> = {
+const TYPE: Record<(typeof STAGEABLE_KINDS)[number], string> = {
   mark_manifest: 'mark_report',
   review_package: 'review_bundle',
   cut_preview: 'import_preview',
@@ -41,7 +41,7 @@ const TYPE: Record<(typeof STAGING_KINDS)[number], string> = {
 
 const CHECKLIST = jsonPart('["the figures match"]', 'checklist')
 
-describe.each(STAGING_KINDS)('%s', (kind) => {
+describe.each(STAGEABLE_KINDS)('%s', (kind) => {
   const required = ['mark_manifest', 'review_package', 'cut_preview'].includes(kind)
 
   it(

@@ -15,6 +15,7 @@ import { readConfig } from '../../src/kernel/config.ts'
 import { inStatement } from '../../src/kernel/postgres/connection.ts'
 import { createHealthProbe, type HealthCheck } from '../../src/kernel/postgres/health.ts'
 import { inTransaction } from '../../src/kernel/postgres/transaction.ts'
+import { mcpRoutes } from '../../src/mcp/http.ts'
 import type { BlobStore } from '../../src/runtime/stores/blob-store.ts'
 import { createDiskBlobStore } from '../../src/runtime/stores/disk-store.ts'
 import { openWakeups, type Wakeups } from '../../src/runtime/wakeups.ts'
@@ -66,6 +67,8 @@ interface ApiSettings {
   readerLog?: Logger
   /** True: claims that wait are woken, as in `stagedoor start`; else they poll. */
   wakeups?: boolean
+  /** False: there is no login for statements, as on a database of one's own without PROPOSAL_DATABASE_URL. */
+  proposals?: boolean
   /** Routes that only the test has. */
   routes?: (app: FastifyInstance) => void
 }
@@ -121,8 +124,13 @@ export function useApi(db: TestDatabase, settings: ApiSettings = {}): TestApi {
       },
       pool: db.pool('stagedoor_api'),
       blobs: settings.blobs ?? createDiskBlobStore(folder),
-      ingest: { pool: workers, home },
+      ingest: {
+        pool: workers,
+        home,
+        proposalPool: settings.proposals === false ? undefined : db.pool('stagedoor_proposer'),
+      },
       search,
+      mcp: mcpRoutes,
       ...(settings.blobLimit !== undefined && { blobLimit: settings.blobLimit }),
       ...(settings.stallMs !== undefined && { stallMs: settings.stallMs }),
       ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),

@@ -11,7 +11,13 @@ import { type Caller, inTransaction } from '../../src/kernel/postgres/transactio
 import type { TestServer } from './servers.ts'
 import { loginUrl, MIGRATOR, TEMPLATE } from './template.ts'
 
-export type Login = 'postgres' | 'stagedoor_api' | 'stagedoor_worker' | 'stagedoor_playbook' | typeof MIGRATOR
+export type Login =
+  | 'postgres'
+  | 'stagedoor_api'
+  | 'stagedoor_worker'
+  | 'stagedoor_playbook'
+  | 'stagedoor_proposer'
+  | typeof MIGRATOR
 
 export interface TestDatabase {
   readonly name: string

@@ -18,6 +18,7 @@ export const SQL_SUITES: readonly string[] = [
   'test/ingest/{plan,replan,promotion,races,retention,reupload,snapshot,snapshot-own-tables,snapshot-property,undo,access}.test.ts',
   'test/ingest/{own-tables,own-tables-lookups,own-tables-changes}.test.ts',
   'test/ingest/{own-tables.property,own-tables-races}.test.ts',
+  'test/ingest/{proposals,proposals-attacks,proposals.property}.test.ts',
   'test/app/processes.test.ts',
   // What differs between servers: who may make and grant roles. Following files is the same everywhere.
   ...['history', 'roles'].map((name) => `test/kernel/postgres/migrate/${name}.test.ts`),
@@ -39,6 +40,7 @@ export const SQL_SUITES_SHORT: readonly string[] = [
   'test/staging/{lifecycle,access-tables}.test.ts',
   'test/ingest/{lineage,promotion,snapshot,undo,own-tables,own-tables-lookups}.test.ts',
   'test/jobs/{enqueue,failures,plans,races}.test.ts',
+  'test/ingest/{proposals,proposals-attacks,proposals.property}.test.ts',
   'test/executions/sql/{commands,flush}.test.ts',
   'test/executions/projection/project.test.ts',
   'test/executions/waits/approvals.test.ts',

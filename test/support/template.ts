@@ -14,7 +14,7 @@ export async function prepareTemplate(superuserUrl: string): Promise<void> {
   })
   await migrate({ url: loginUrl(superuserUrl, MIGRATOR, TEMPLATE) })
   await withClient(superuserUrl, async (client) => {
-    for (const login of ['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook']) {
+    for (const login of ['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'stagedoor_proposer']) {
       await client.query(`alter role ${login} password '${PASSWORD}'`)
     }
     // Nobody connects to a template: a session in it would block every clone.

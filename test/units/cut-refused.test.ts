@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   documents += 1
-  sourceRef = `docs/book-${documents}.md`
+  sourceRef = `book-${documents}.md`
 })
 
 const book = () => `book-${documents}`

@@ -27,7 +27,7 @@ export const mark = (place: Workplace, source: string, options: Options): Promis
   stageMark(within(place.operator.session), { workspace: place.workspace, source, ...options })
 
 export async function approved(place: Workplace, source: string, options: Options): Promise<StagedMark> {
-  const staged = await mark(place, source, options)
+  const staged = await mark(place, source, { again: true, ...options })
   await approve(place, staged)
   return staged
 }

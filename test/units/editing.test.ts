@@ -58,7 +58,7 @@ it('makes a version of a new text and keeps the old one readable', async () => {
   ])
 })
 
-it('makes a version of a new title or language alone, which search need not know', async () => {
+it('makes a version of a new title or language alone, and enqueues it: both decide which words are searched', async () => {
   const { unit_id } = await create(life, { body: 'Text' })
   await edit(life.operator, unit_id, 1, { p_title: 'A title' })
   expect(await edit(life.operator, unit_id, 2, { p_language: 'vi' })).toMatchObject({
@@ -71,7 +71,7 @@ it('makes a version of a new title or language alone, which search need not know
     { title: 'A title', language: 'vi', body: 'Text' },
   ])
   expect(await row(db, unit_id)).toMatchObject({ title: 'A title', content_hash: sha256('Text') })
-  expect(await outbox(db, unit_id)).toMatchObject({ generation: '1' })
+  expect(await outbox(db, unit_id)).toMatchObject({ generation: '3' })
 })
 
 it('makes nothing of an edit that changes nothing', async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 const SOURCE = '# Sổ tay\n\nChào.\n\n## Leave\n\nDays.\n\n### Sick\n\nCall.\n\n## Money\n\nBills.\n'
-const { manifest: GOOD } = markDocument(SOURCE, { sourceRef: 'docs/handbook.md' })
+const { manifest: GOOD } = markDocument(SOURCE, { sourceRef: 'handbook.md' })
 
 async function inDatabase(manifest: unknown, source = SOURCE): Promise<ManifestProblem[]> {
   const [row] = await db.owner<{ problems: ManifestProblem[] }>(
@@ -157,12 +157,12 @@ describe('only the database knows', () => {
   it('whose an address is', async () => {
     const create = `select iu_core.fn_unit_create($1, $2, 'Mine.')`
     await place.operator.session.query(create, [place.workspace, 'taken/leave'])
-    const { manifest } = markDocument(SOURCE, { sourceRef: 'docs/taken.md' })
+    const { manifest } = markDocument(SOURCE, { sourceRef: 'taken.md' })
     expect(await inDatabase(manifest)).toEqual([
       { code: 'address_taken', piece: 'taken/leave', message: expect.any(String) },
     ])
     await place.operator.session.query(create, [place.workspace, 'whole'])
-    const { manifest: whole } = markDocument(SOURCE, { sourceRef: 'docs/whole.md' })
+    const { manifest: whole } = markDocument(SOURCE, { sourceRef: 'whole.md' })
     expect(await inDatabase(whole)).toEqual([
       { code: 'address_taken', message: expect.stringContaining('whole') },
     ])

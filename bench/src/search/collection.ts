@@ -2,12 +2,12 @@
  * A collection in Cranfield's format: documents and questions as records of `.I`, `.T`, `.W` …, and a list of which document
  * answers which question. A question is known by its place in the file: in Cranfield's list the numbers are places.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BenchError, EXIT_BAD_INPUT } from '../errors.ts'
 
 export interface Collection {
-  readonly documents: readonly { readonly id: string; readonly text: string }[]
+  readonly documents: readonly { readonly id: string; readonly title?: string; readonly text: string }[]
   readonly questions: readonly {
     readonly text: string
     /** Ids of documents. Every judged pair counts alike. */
@@ -30,6 +30,8 @@ export function readCollection(folder: string): Collection {
   const answers = readJudgements(file('judgements'))
   const documents = readRecords(file('documents')).map(({ id, title, words }) => ({
     id,
+    // Units have titles of one line.
+    ...(title !== '' && { title: title.replace(/\s+/g, ' ').slice(0, 500) }),
     // Cranfield's text begins with its title; elsewhere it stands by itself.
     text: words.startsWith(title) ? words : `${title}\n\n${words}`,
   }))
@@ -42,6 +44,15 @@ export function readCollection(folder: string): Collection {
     throw unusable(`${folder} has ${documents.length} documents and ${judged.length} questions with answers.`)
   }
   return { documents, questions: judged }
+}
+
+/** The folders in a folder that hold a collection each. */
+export function collectionsIn(folder: string): string[] {
+  const found = listed(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isDirectory() && listed(path).some((name) => FILES.questions.test(name)))
+  if (found.length === 0) throw unusable(`${folder} has no folder with a collection.`)
+  return found
 }
 
 function listed(folder: string): string[] {

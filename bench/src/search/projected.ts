@@ -12,10 +12,15 @@ import {
   startSearchWorker,
 } from '../product.ts'
 import type { BenchDatabase } from '../server.ts'
+import { median } from '../statistics.ts'
 
 export interface Text {
   readonly address: string
   readonly body: string
+  /** Default: its first line. */
+  readonly title?: string
+  /** Default: found out. */
+  readonly language?: string
   /** Its topic, for filters. */
   readonly topic?: string
 }
@@ -27,13 +32,18 @@ export interface Projected {
   readonly projectedMs: number
   /** From there until the fitted model has taken its place. */
   readonly fittedMs: number
-  ask(text: string, options?: { filters?: SearchFilters; limit?: number }): Promise<SearchAnswer>
+  /** Questions are slowed by a fit that runs beside them: the median of some asked meanwhile; undefined if it was over too soon. */
+  readonly askedWhileFittedMs: number | undefined
+  ask(
+    text: string,
+    options?: { filters?: SearchFilters; limit?: number; typing?: boolean },
+  ): Promise<SearchAnswer>
   readonly session: pg.Client
   end(): Promise<void>
 }
 
 /** No network: the embedded default. */
-const CONFIG = {
+export const CONFIG = {
   embeddingsUrl: undefined,
   embeddingsApiKey: undefined,
   embeddingsModel: 'none',
@@ -44,7 +54,12 @@ const CONFIG = {
 const BATCH = 5000
 const LOOK_MS = 25
 
-export async function project(database: BenchDatabase, texts: readonly Text[]): Promise<Projected> {
+/** `meanwhile`: questions that are asked again and again while the model is fitted. */
+export async function project(
+  database: BenchDatabase,
+  texts: readonly Text[],
+  meanwhile: readonly string[] = [],
+): Promise<Projected> {
   const session = await database.superuser()
   const workspace = await makeUnits(session, texts)
   // The quiet window is for people who edit; here everything is due at once.
@@ -59,6 +74,14 @@ export async function project(database: BenchDatabase, texts: readonly Text[]): 
   const projectedMs = performance.now() - began
   const { rows } = await session.query(`select count(*)::int as chunks from iu_core.search_chunk`)
   const { chunks } = rows[0]
+  const vectorSearch = createVectorSearch({ pool: readers, config: CONFIG })
+  const ask: Projected['ask'] = (text, { filters = {}, limit = 10, typing = false } = {}) =>
+    search(
+      { vectorSearch, transaction: (work) => inTransaction(readers, work) },
+      { workspaceId: workspace, text, limit, filters, typing },
+    )
+  let isFitted = false
+  const asking = askUntil(ask, meanwhile, () => isFitted)
   await until(
     session,
     `select exists (select from iu_core.search_collection where state = 'active' and embedder = 'lsa')
@@ -66,20 +89,18 @@ export async function project(database: BenchDatabase, texts: readonly Text[]): 
          or (select count(*) < 200 from iu_core.search_chunk) as done`,
   )
   const fittedMs = performance.now() - began - projectedMs
+  isFitted = true
+  const askedWhileFitted = await asking
   await worker.stop()
   await session.query('vacuum analyze')
-  const vectorSearch = createVectorSearch({ pool: readers, config: CONFIG })
   return {
     workspace,
     chunks,
     projectedMs,
     fittedMs,
+    askedWhileFittedMs: askedWhileFitted.length > 0 ? median(askedWhileFitted) : undefined,
     session,
-    ask: (text, { filters = {}, limit = 10 } = {}) =>
-      search(
-        { vectorSearch, transaction: (work) => inTransaction(readers, work) },
-        { workspaceId: workspace, text, limit, filters },
-      ),
+    ask,
     async end() {
       await vectorSearch.close()
       await providers.close()
@@ -88,15 +109,32 @@ export async function project(database: BenchDatabase, texts: readonly Text[]): 
   }
 }
 
+async function askUntil(
+  ask: Projected['ask'],
+  questions: readonly string[],
+  isOver: () => boolean,
+): Promise<number[]> {
+  const took: number[] = []
+  for (let number = 0; questions.length > 0 && !isOver(); number++) {
+    const began = performance.now()
+    await ask(questions[number % questions.length]!)
+    took.push(performance.now() - began)
+    await sleep(LOOK_MS)
+  }
+  return took
+}
+
 async function makeUnits(session: pg.Client, texts: readonly Text[]): Promise<string> {
   const { rows } = await session.query(`insert into public.workspaces (name) values ('search') returning id`)
   const workspace: string = rows[0].id
   const topics = [...new Set(texts.flatMap(({ topic }) => topic ?? []))]
   for (const topic of topics) await session.query('select iu_core.fn_topic_add($1, $2)', [workspace, topic])
   for (let from = 0; from < texts.length; from += BATCH) {
-    const units = texts.slice(from, from + BATCH).map(({ address, body, topic }) => ({
+    const units = texts.slice(from, from + BATCH).map(({ address, body, title, language, topic }) => ({
       canonical_address: address,
       body,
+      ...(title !== undefined && { title }),
+      ...(language !== undefined && { language }),
       ...(topic !== undefined && { profile: { topic_labels: [topic] } }),
     }))
     await session.query('select count(*) from iu_core.fn_unit_create_batch($1, $2)', [

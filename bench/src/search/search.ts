@@ -1,9 +1,10 @@
 /** 20,000 chunks: how fast they come into search, and how fast questions are answered, hybrid and with filters. */
 import type pg from 'pg'
 import type { Benchmark, Figures, Task } from '../benchmark.ts'
-import { atMost } from '../criteria.ts'
+import { atLeast, atMost } from '../criteria.ts'
 import { medianOf, percentile, perSecond, worstOf } from '../statistics.ts'
 import { project } from './projected.ts'
+import { sizes } from './sizes.ts'
 import { makeQuestions, makeTexts } from './texts.ts'
 
 const QUESTIONS = 300
@@ -12,6 +13,7 @@ const WARM_UP = 20
 const BATCH = 50
 
 export const searching: Benchmark = {
+  variants: { sizes },
   name: 'search',
   about:
     'units into search and questions to it, hybrid, every third filtered; compared with full text alone and the bare writes',
@@ -36,6 +38,8 @@ export const searching: Benchmark = {
       filtered_p99_ms: medianOf(rounds, 'stagedoor', 'filtered_p99_ms'),
       words_p50_ms: medianOf(rounds, 'stagedoor', 'words_p50_ms'),
       words_p99_ms: medianOf(rounds, 'stagedoor', 'words_p99_ms'),
+      typing_p50_ms: medianOf(rounds, 'stagedoor', 'typing_p50_ms'),
+      typing_p99_ms: medianOf(rounds, 'stagedoor', 'typing_p99_ms'),
       fulltext_p50_ms: medianOf(rounds, 'fulltext', 'query_p50_ms'),
       fulltext_p99_ms: medianOf(rounds, 'fulltext', 'query_p99_ms'),
       empty_answers: worstOf(rounds, 'stagedoor', 'empty_answers'),
@@ -43,6 +47,9 @@ export const searching: Benchmark = {
   },
   criteria: [
     { field: 'query_p99_ms', bar: atMost(100), goal: atMost(20) },
+    // 0.21 before batches grew with the backlog and vectors were written while the next texts are.
+    { field: 'ratio_floor', bar: atLeast(0.5) },
+    { field: 'typing_p99_ms', bar: atMost(50) },
     { field: 'empty_answers', bar: atMost(0), correctness: true },
   ],
 }
@@ -73,6 +80,14 @@ async function throughSearch({ database, size, round }: Task): Promise<Figures> 
       })
       words.push(performance.now() - began)
     }
+    const typing: number[] = []
+    for (const [index, { text }] of questions.entries()) {
+      const began = performance.now()
+      // The last word has one to four letters so far.
+      const end = text.lastIndexOf(' ') + 2 + (index % 4)
+      await world.ask(text.slice(0, end), { typing: true })
+      typing.push(performance.now() - began)
+    }
     return {
       chunks_per_s: perSecond(world.chunks, world.projectedMs),
       floor_chunks_per_s: await bareWrites(world.session, world.chunks),
@@ -82,6 +97,8 @@ async function throughSearch({ database, size, round }: Task): Promise<Figures> 
       filtered_p99_ms: percentile(filtered, 0.99),
       words_p50_ms: percentile(words, 0.5),
       words_p99_ms: percentile(words, 0.99),
+      typing_p50_ms: percentile(typing, 0.5),
+      typing_p99_ms: percentile(typing, 0.99),
       empty_answers: empty,
     }
   } finally {

@@ -67,7 +67,9 @@ function sentences(words: readonly string[]): string {
 
 export interface Asked {
   readonly text: string
-  /** Every third has one. */
+  /** What it is about. */
+  readonly about: string
+  /** A filter; every third has one. */
   readonly topic?: string
 }
 
@@ -77,6 +79,7 @@ export function makeQuestions(count: number, seed: number): Asked[] {
     const topic = Math.floor(random() * TOPICS)
     const length = 3 + Math.floor(random() * 6)
     const text = Array.from({ length }, () => wordIn(topic, random)).join(' ')
-    return number % 3 === 2 ? { text, topic: `topic_${topic}` } : { text }
+    const about = `topic_${topic}`
+    return number % 3 === 2 ? { text, about, topic: about } : { text, about }
   })
 }

@@ -2,7 +2,7 @@ import { learnNames } from '../people.ts'
 import { downloadFile } from './download.ts'
 import { query } from './query.ts'
 import { type Request, readText } from './request.ts'
-import type { Marking, RecordedEvent, StagingRecord, StagingRecords } from './types.ts'
+import type { Approval, Marking, RecordedEvent, StagingRecord, StagingRecords } from './types.ts'
 
 /** Staging records, which wait for the decision of a person. */
 export interface RecordsApi {
@@ -23,6 +23,10 @@ export interface RecordsApi {
   marking(id: string): Promise<Marking>
   tick(id: string, item: string, ticked: boolean): Promise<unknown>
   approve(id: string, digest: string): Promise<StagingRecord>
+  /** Of a record of the kind approval: what a program asks for, and what came of it. */
+  approval(id: string): Promise<Approval>
+  /** With the answers to its form. */
+  approveRequest(id: string, digest: string, answers: object): Promise<Approval>
   reject(id: string, reason: string): Promise<StagingRecord>
   withdraw(id: string): Promise<StagingRecord>
   history(id: string): Promise<{ events: RecordedEvent[] }>
@@ -46,6 +50,9 @@ export function createRecordsApi(request: Request, token: string | undefined): R
     marking: (id) => request(`/marks/${id}`),
     tick: (id, item, ticked) => post(id, 'tick', { item_id: item, ticked }),
     approve: (id, digest) => post(id, 'approve', { digest }),
+    approval: (id) => request(`/approvals/${id}`),
+    approveRequest: (id, digest, answers) =>
+      request(`/approvals/${id}/approve`, { method: 'POST', body: { digest, answers } }),
     reject: (id, reason) => post(id, 'reject', { reason }),
     withdraw: (id) => post(id, 'withdraw'),
     history: (id) => request(`/staging/${id}/history`),

@@ -794,6 +794,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests for approval that you may see, newest first */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Ask people for an approval; the same key with the same content finds the request again
+         * @description What is shown becomes a staging record with a change. Reviewers decide in the console; whoever asked cannot. Wait with GET /approvals/{id}?wait=60.
+         */
+        post: operations["requestApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A request and what came of it; with `wait` it is answered when it is decided, or after so many seconds */
+        get: operations["getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve exactly what you saw, with the answers to its form
+         * @description Two people who approve give the same answers. To reject: POST /staging/{id}/reject; to request changes: POST /changes/{change}/review.
+         */
+        post: operations["approveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Use an approval, once: of two who try one gets the run, and then does what was approved */
+        post: operations["useApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say how what was approved ended */
+        post: operations["finishApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What programs of a workspace may show for approval */
+        get: operations["listApprovalKinds"];
+        put?: never;
+        /** Create a kind, or with `replace` its next revision; for administrators */
+        post: operations["createApprovalKind"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kinds/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A kind with its schema and its template */
+        get: operations["getApprovalKind"];
+        put?: never;
+        post?: never;
+        /** Delete a kind: no new requests of it; for administrators */
+        delete: operations["deleteApprovalKind"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets": {
         parameters: {
             query?: never;
@@ -1425,6 +1553,43 @@ export interface paths {
         put?: never;
         /** Throw an upload away that was not promoted; one that is being read is cancelled */
         post: operations["discardUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/proposals/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tables on which statements can be proposed, and those that were closed */
+        get: operations["listProposalTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose one INSERT, UPDATE, DELETE or MERGE: an upload with a plan, as one from a file
+         * @description The statement runs under a login with rights on open tables alone, and is rolled back; what is promoted later are exactly the rows that it gave.
+         */
+        post: operations["createProposal"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3510,11 +3675,51 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find units and documents by words and by meaning; each hit says how fresh it is */
+        /** Find units, documents and rows of your tables by words and by meaning; each hit says how fresh it is */
         get: operations["search"];
         put?: never;
         /** The same for long questions and for every filter */
         post: operations["searchWith"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/synonyms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Synonyms that questions in a workspace are also asked with, by word */
+        get: operations["listSynonyms"];
+        put?: never;
+        /** Ask questions that have a word with its synonyms, too; for those who administer */
+        post: operations["addSynonyms"];
+        /** Delete a synonym of a word, or all of them; for those who administer */
+        delete: operations["deleteSynonyms"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Questions that found nothing, those asked most often first; for those who administer
+         * @description Empty unless the workspace logs them: PUT /search/missed.
+         */
+        get: operations["listMissedQuestions"];
+        /** Log questions that find nothing, or stop it and delete the log; for those who administer */
+        put: operations["setMissedLog"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3712,6 +3917,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/search/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Your own tables in search, and how far their rows are read
+         * @description Added by an administrator of the database: `stagedoor search add-table`.
+         */
+        get: operations["listSearchTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One table in search */
+        get: operations["getSearchTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that you have looked at what is read of a table and agree
+         * @description Anybody with the right to review, except the one who added it. It reviews the four routes of the table.
+         */
+        post: operations["reviewSearchTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search/tables/{table}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a reviewed table be searched: its rows are read, and every change from now on */
+        post: operations["activateSearchTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3722,6 +4001,24 @@ export interface components {
         AcceptInvitationResponse: {
             workspace_id: string;
             role: string;
+        };
+        AddSynonymsRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description one to four words */
+            word: string;
+            synonyms: string[];
+            /**
+             * @description and the other way round
+             * @default false
+             */
+            both: boolean;
+        };
+        AddSynonymsResponse: {
+            count: number;
         };
         AddUnitEdgeRequest: {
             /** @example explains */
@@ -3749,6 +4046,99 @@ export interface components {
             why: string;
             approvals: number | null;
             groups: string[];
+        };
+        Approval: {
+            /** Format: uuid */
+            approval_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description number of its change: #128 */
+            change: number | null;
+            key: string;
+            title: string;
+            kind: string | null;
+            kind_revision: number | null;
+            form: components["schemas"]["FormField"][];
+            policy: components["schemas"]["RequestPolicy"];
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /**
+             * @description only approved is consent: a request that nobody answered has expired
+             * @enum {unknown}
+             */
+            status: "waiting" | "approved" | "rejected" | "changes_requested" | "expired" | "withdrawn";
+            /** @description false: it waits */
+            decided: boolean;
+            requested_by: string;
+            requested_via: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            decided_at: string | null;
+            /** @description who decided what, when and why */
+            decisions: components["schemas"]["ApprovalDecision"][];
+            /** @description what was filled in */
+            answers: {
+                [key: string]: unknown;
+            } | null;
+            run: components["schemas"]["ApprovalRun"] | null;
+            /** @description while it waits: what is missing */
+            summary: string | null;
+        };
+        ApprovalDecision: {
+            /** @enum {unknown} */
+            verdict: "approve" | "request_changes" | "reject" | "withdraw";
+            by: string;
+            via: string | null;
+            /** Format: date-time */
+            at: string;
+            comment: string | null;
+        };
+        ApprovalKind: {
+            /** Format: uuid */
+            workspace_id: string;
+            kind: string;
+            revision: number;
+            description: string | null;
+            schema: {
+                [key: string]: unknown;
+            };
+            template: string | null;
+            created_by: string;
+            created_via: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ApprovalRun: {
+            /** Format: uuid */
+            run_id: string;
+            by: string;
+            /**
+             * @description running and nothing more: it runs, or its process has died
+             * @enum {unknown}
+             */
+            status: "running" | "applied" | "failed";
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            error: string | null;
+        };
+        ApproveApprovalRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            answers?: {
+                [key: string]: unknown;
+            };
+            comment?: string;
         };
         ApproveStagingRecordRequest: {
             /**
@@ -4026,6 +4416,9 @@ export interface components {
         ChunkCounts: {
             units: number;
             documents: number;
+            rows: number;
+            /** @description those whose words an earlier version analysed; a worker does it again, and they are searched meanwhile */
+            to_analyse: number;
         };
         ClaimJobsRequest: {
             /** @default 1 */
@@ -4339,6 +4732,16 @@ export interface components {
             /** @example 598000000.25 */
             lost_share?: string;
         };
+        /** @description no text has some words: shows results for `text` instead of what was typed; `exact` asks for `instead` */
+        CorrectedQuestion: {
+            text: string;
+            instead: string;
+            words: components["schemas"]["Correction"][];
+        };
+        Correction: {
+            word: string;
+            replaced_by: string;
+        };
         /** @description file must be there and comes last. */
         CorrectionForm: {
             /** @description only say which cells would change */
@@ -4351,6 +4754,24 @@ export interface components {
              * @description the last field
              */
             file?: string;
+        };
+        CreateApprovalKindRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @example refund */
+            kind: string;
+            /** @description JSON Schema 2020-12 */
+            schema: {
+                [key: string]: unknown;
+            };
+            /** @description Markdown with {{path}} */
+            template?: string;
+            description?: string;
+            /** @default false */
+            replace: boolean;
         };
         CreateChangeCommentRequest: {
             /** @description Markdown; @name mentions a member */
@@ -4381,6 +4802,30 @@ export interface components {
             invitation: components["schemas"]["Invitation"];
             /** @description shown only now; send it to the person */
             link: string;
+        };
+        CreateProposalRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            statement?: string;
+            /**
+             * Format: uuid
+             * @description instead of a statement: that of this upload once more
+             */
+            again?: string;
+            title?: string;
+            /** @description the same key gives the same proposal */
+            key?: string;
+            dry_run?: boolean;
+            /** @description ask for a review at once */
+            submit?: boolean;
+        };
+        CreateProposalResponse: {
+            upload: components["schemas"]["Upload"];
+            /** @description false: the same key was there already */
+            created: boolean;
         };
         CreateTokenRequest: {
             /**
@@ -4542,6 +4987,11 @@ export interface components {
             platforms: components["schemas"]["Platform"][];
             row_types: components["schemas"]["RowType"][];
             has_clients: boolean;
+            /**
+             * @description statements: its table is open to pull requests in SQL
+             * @enum {unknown}
+             */
+            takes: "files" | "statements";
         };
         DatasetClient: {
             id: string;
@@ -4559,6 +5009,11 @@ export interface components {
             platforms: components["schemas"]["Platform"][];
             row_types: components["schemas"]["RowType"][];
             has_clients: boolean;
+            /**
+             * @description statements: its table is open to pull requests in SQL
+             * @enum {unknown}
+             */
+            takes: "files" | "statements";
             registered_by: string;
             /** Format: date-time */
             registered_at: string;
@@ -4685,6 +5140,9 @@ export interface components {
         DeleteMemberResponse: {
             /** @description machine tokens that they created in this workspace and that go on working */
             tokens: number;
+        };
+        DeleteSynonymsResponse: {
+            count: number;
         };
         Dependents: {
             table: string;
@@ -5166,6 +5624,12 @@ export interface components {
             /** @description only the newest 200,000 events were read */
             partial: boolean;
         };
+        FacetValue: {
+            /** @enum {unknown} */
+            filter: "source" | "table" | "kind" | "status" | "language" | "topic";
+            value: string;
+            count: number;
+        };
         FailJobsRequest: {
             jobs: components["schemas"]["FailedJob"][];
         };
@@ -5215,6 +5679,10 @@ export interface components {
         FindResponse: {
             found: components["schemas"]["Found"][];
         };
+        FinishApprovalRequest: {
+            /** @description it failed */
+            error?: string;
+        };
         FirstLine: {
             line: number;
             cells: (string | null)[];
@@ -5229,6 +5697,18 @@ export interface components {
         };
         FlushSearchResponse: {
             count: number;
+        };
+        FormField: {
+            name: string;
+            /** @enum {unknown} */
+            type: "text" | "number" | "boolean" | "choice" | "date";
+            label?: string;
+            required?: boolean;
+            /** @description of a choice */
+            choices?: string[];
+            /** @description of a number, or of the length of a text */
+            min?: number;
+            max?: number;
         };
         Found: {
             /** @enum {unknown} */
@@ -5338,17 +5818,36 @@ export interface components {
             /** @description jobs that somebody cancelled: stop them and fail them */
             cancelled: string[];
         };
+        /** @description where it was asked for: the container of the unit, the units before and behind it there, and the text before and behind the passage */
+        HitContext: {
+            parent?: components["schemas"]["NearbyUnit"];
+            unit_before?: components["schemas"]["NearbyUnit"];
+            unit_after?: components["schemas"]["NearbyUnit"];
+            text_before?: string;
+            text_after?: string;
+        };
+        /** @description of a row: the promotion that wrote it last */
+        HitLineage: {
+            upload_id: string;
+            file_name: string | null;
+            line: number;
+            action: string;
+            promoted_at: string;
+            promoted_by: string | null;
+            approved_by: string | null;
+        };
         /** @description its place by words and by meaning */
         HitRanks: {
             lexical?: number;
             dense?: number;
         };
-        /** @description where it was asked for: the states between which the matrix decided, and the chunk */
+        /** @description where it was asked for: the states between which the matrix decided, the chunk, and the words that matched */
         HitReasons: {
             unit: string;
             document: string;
             shares: components["schemas"]["HitShares"];
             chunk_id?: string;
+            words: components["schemas"]["MatchedWord"][];
         };
         /** @description what each leg adds to the score */
         HitShares: {
@@ -5802,6 +6301,8 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             file_hash: string;
+            /** @description that wrote it; null: a file did */
+            statement: string | null;
             row_type: string;
             /** @description the line of the file; negative: a row that the file lacks and that is deleted */
             line: number;
@@ -5839,6 +6340,14 @@ export interface components {
             undo_reason: string | null;
             /** @description what people corrected in its line before it was promoted, the oldest first */
             repairs: components["schemas"]["Repair"][];
+        };
+        ListApprovalKindsResponse: {
+            kinds: components["schemas"]["ApprovalKind"][];
+        };
+        ListApprovalsResponse: {
+            approvals: components["schemas"]["Approval"][];
+            /** @description `after` of the next page; null: this is the last */
+            next: string | null;
         };
         ListChangeCommentsResponse: {
             comments: components["schemas"]["ChangeComment"][];
@@ -5974,6 +6483,10 @@ export interface components {
             /** @description false: public.workspace_members is a table of your own; members are added and removed there, and only roles are changed here */
             managed: boolean;
         };
+        ListMissedQuestionsResponse: {
+            log: components["schemas"]["MissedLog"];
+            questions: components["schemas"]["MissedQuestion"][];
+        };
         ListPlanRowsResponse: {
             rows: components["schemas"]["PlanRow"][];
             /** @description `after` of the next page; null: this is the last */
@@ -6006,6 +6519,9 @@ export interface components {
             /** @description `after` of the next page; null: this is the last */
             next: string | null;
         };
+        ListProposalTablesResponse: {
+            tables: components["schemas"]["ProposalTable"][];
+        };
         ListReviewPoliciesResponse: {
             policies: components["schemas"]["ReviewPolicy"][];
             /** @description the names of those who are in it and whom you may see, by their ids */
@@ -6027,6 +6543,9 @@ export interface components {
         };
         ListSearchDeadLettersResponse: {
             dead_letters: components["schemas"]["SearchDeadLetter"][];
+        };
+        ListSearchTablesResponse: {
+            tables: components["schemas"]["SearchTable"][];
         };
         ListSessionsResponse: {
             sessions: components["schemas"]["OwnSession"][];
@@ -6055,6 +6574,9 @@ export interface components {
             };
             /** @description of the page after this one */
             next: string | null;
+        };
+        ListSynonymsResponse: {
+            synonyms: components["schemas"]["Synonyms"][];
         };
         ListTokensResponse: {
             tokens: components["schemas"]["MachineToken"][];
@@ -6337,6 +6859,8 @@ export interface components {
             address?: string;
             title?: string;
             language?: string;
+            /** @description a new record also where nothing has changed since the last cut */
+            again?: boolean;
         };
         MarkInboxReadRequest: {
             matters: components["schemas"]["MarkInboxReadRequestMatters"][];
@@ -6399,6 +6923,13 @@ export interface components {
             how: "name" | "chosen" | "remembered" | "detected" | "open";
             by: string | null;
         };
+        MatchedWord: {
+            word: string;
+            /** @description where it stands */
+            fields: ("text" | "title" | "address")[];
+            /** @description its part of the score by words; those of a hit add up to 1 */
+            share: number;
+        };
         Me: {
             /** @description who the database says you are */
             actor: string;
@@ -6450,6 +6981,21 @@ export interface components {
             apr_ref?: string;
             reason?: string;
         };
+        /** @description whether questions without hits are logged */
+        MissedLog: {
+            on: boolean;
+            /** @description how long a question stays after it was asked last */
+            days: number;
+            questions: number;
+        };
+        MissedQuestion: {
+            question: string;
+            times: number;
+            /** Format: date-time */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+        };
         MissingField: {
             field: string;
             title: string;
@@ -6461,6 +7007,11 @@ export interface components {
             container_id: string | null;
             /** @description default: the last */
             position?: number;
+        };
+        NearbyUnit: {
+            unit_id: string;
+            canonical_address: string;
+            title: string;
         };
         NewJob: {
             /** @example send_report */
@@ -7213,6 +7764,31 @@ export interface components {
                 };
             } | null;
         };
+        ProposalTable: {
+            /** Format: uuid */
+            workspace_id: string;
+            target: string;
+            /** @description of its uploads; policies may name it */
+            dataset: string;
+            operations: ("insert" | "update" | "delete")[];
+            /** @description that a statement may set; null: all but the key */
+            columns: string[] | null;
+            key: string[];
+            /** @description that run while a statement is worked out, and again with the promotion */
+            triggers: string[];
+            triggers_allowed: boolean;
+            /** @description of one proposal */
+            max_rows: number;
+            row_security: boolean;
+            opened_by: string;
+            /** Format: date-time */
+            opened_at: string;
+            closed_by: string | null;
+            /** Format: date-time */
+            closed_at: string | null;
+            /** @description what is missing until statements can be proposed */
+            not_ready: string | null;
+        };
         ReadColumn: {
             header: string;
             /** @description of the dataset; null: the column is not used */
@@ -7567,6 +8143,7 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            proposal: components["schemas"]["UploadProposal"] | null;
             /**
              * Format: date-time
              * @description it failed, and its file is kept until then: it can be read again
@@ -7615,8 +8192,81 @@ export interface components {
         ReplaySearchDeadLettersResponse: {
             count: number;
         };
+        RequestApprovalRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            /** @description finds the request again, also after a crash; with other content 409 `staging_key_taken` */
+            key: string;
+            title: string;
+            /** @description Markdown as a text, or JSON; numbers beyond 2^53 as texts */
+            show: unknown;
+            /** @example refund */
+            kind?: string;
+            reviewers?: string[];
+            groups?: string[];
+            policy?: components["schemas"]["RequestPolicy"];
+            form?: components["schemas"]["FormField"][];
+            /**
+             * @description default 14 days
+             * @example 2d
+             */
+            timeout?: string;
+        };
         RequestChangeUndoRequest: {
             reason: string;
+        };
+        RequestPolicy: {
+            approvals?: number;
+            /** @description each must have approved */
+            groups?: string[];
+        };
+        RequestedApproval: {
+            /** Format: uuid */
+            approval_id: string;
+            /** Format: uuid */
+            workspace_id: string;
+            /** @description number of its change: #128 */
+            change: number | null;
+            key: string;
+            title: string;
+            kind: string | null;
+            kind_revision: number | null;
+            form: components["schemas"]["FormField"][];
+            policy: components["schemas"]["RequestPolicy"];
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest: string;
+            /**
+             * @description only approved is consent: a request that nobody answered has expired
+             * @enum {unknown}
+             */
+            status: "waiting" | "approved" | "rejected" | "changes_requested" | "expired" | "withdrawn";
+            /** @description false: it waits */
+            decided: boolean;
+            requested_by: string;
+            requested_via: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            decided_at: string | null;
+            /** @description who decided what, when and why */
+            decisions: components["schemas"]["ApprovalDecision"][];
+            /** @description what was filled in */
+            answers: {
+                [key: string]: unknown;
+            } | null;
+            run: components["schemas"]["ApprovalRun"] | null;
+            /** @description while it waits: what is missing */
+            summary: string | null;
+            /** @description false: the key found this request */
+            created: boolean;
         };
         RequestedChanges: {
             /** Format: uuid */
@@ -7755,6 +8405,10 @@ export interface components {
             approvals?: number;
             /** @description at least one approval of each */
             groups?: string[];
+        };
+        ReviewSearchTableRequest: {
+            /** @description how many lines of each route you looked at */
+            evidence?: number;
         };
         ReviewStanding: {
             /** @description number of the change */
@@ -7951,6 +8605,15 @@ export interface components {
         };
         SearchAnswer: {
             hits: components["schemas"]["SearchHit"][];
+            /** @description there are more hits: ask the same question again with it as `after` */
+            next?: string;
+            /** @description where it was asked for: how many hits have each value of a filter */
+            facets?: components["schemas"]["FacetValue"][];
+            corrected?: components["schemas"]["CorrectedQuestion"];
+            /** @description that the question was also asked with */
+            synonyms?: components["schemas"]["UsedSynonym"][];
+            /** @description while typing: the question with its last word completed */
+            suggestions?: string[];
             /** @description what could not be asked, and what to do */
             warnings: string[];
             took_ms: number;
@@ -7984,6 +8647,7 @@ export interface components {
             outbox_id: string;
             unit_id: string | null;
             document_id: string | null;
+            row_id: string | null;
             name: string;
             tries: number;
             error: string | null;
@@ -8006,10 +8670,15 @@ export interface components {
             /** @description address or id of a unit: it, and what is in it */
             container?: string;
             /**
-             * @description only units, or only the old knowledge base
+             * @description only units, only the old knowledge base, or only rows of tables
              * @enum {unknown}
              */
-            source?: "unit" | "document";
+            source?: "unit" | "document" | "row";
+            table?: string | string[];
+            /** @description rows of tables with these values in the columns that were projected for filters */
+            columns?: {
+                [key: string]: string | string[];
+            };
         };
         SearchGates: {
             /** @description what is staged is kept out; closed, nothing is embedded */
@@ -8020,13 +8689,24 @@ export interface components {
         };
         SearchHit: {
             /** @enum {unknown} */
-            source: "unit" | "document";
+            source: "unit" | "document" | "row";
             unit_id?: string;
             /** @description of a unit: the document of the old knowledge base that it was cut from */
             document_id?: string;
             canonical_address?: string;
             /** @description of a document: where it comes from */
             source_ref?: string;
+            /** @description of a row: its table, as SQL names it */
+            table?: string;
+            /** @description of a row: the columns of its key, and their values as text */
+            key?: {
+                [key: string]: string;
+            };
+            /** @description of a row: its values by which a question can be narrowed */
+            columns?: {
+                [key: string]: string;
+            };
+            lineage?: components["schemas"]["HitLineage"];
             title: string;
             snippet: string;
             /** @description from and to, in characters (code points) of the snippet: where words of the question stand; `to` is not part of it */
@@ -8042,6 +8722,8 @@ export interface components {
             current_version_no?: number;
             warnings: string[];
             explain?: components["schemas"]["HitReasons"];
+            similar?: components["schemas"]["SimilarHits"];
+            context?: components["schemas"]["HitContext"];
         };
         SearchOutbox: {
             pending: number;
@@ -8054,6 +8736,7 @@ export interface components {
         SearchStatus: {
             collections: components["schemas"]["CollectionStatus"][];
             chunks: components["schemas"]["ChunkCounts"];
+            tables: components["schemas"]["SearchedTableCounts"];
             outbox: components["schemas"]["SearchOutbox"];
             outage: components["schemas"]["SearchTrouble"] | null;
             /** @description what failed and will be retried */
@@ -8062,6 +8745,44 @@ export interface components {
             gates: components["schemas"]["SearchGates"];
             /** @description of embedders that are paid for, a day, of the last month */
             cost: components["schemas"]["SearchCost"][];
+        };
+        SearchTable: {
+            /** @description its name here: the middle of the codes of its routes */
+            code: string;
+            /** @description the table, as SQL names it */
+            source: string;
+            workspace_id: string | null;
+            workspace_column: string | null;
+            language: string;
+            key_columns: string[];
+            text_columns: string[];
+            title_column: string | null;
+            filter_columns: string[];
+            /** @enum {unknown} */
+            state: "registered" | "dry_run" | "reviewed" | "active" | "stopped";
+            stopped_reason: string | null;
+            /**
+             * @description of the last reading of all its rows; sweeping: those that are gone are removed
+             * @enum {unknown}
+             */
+            scan_state: "none" | "waiting" | "scanning" | "sweeping" | "done";
+            /** @description rows that were read */
+            scanned: string;
+            /** @description rows that there were; of a large table an estimate */
+            scan_total: string | null;
+            /** @description rows without a workspace, which nobody finds */
+            scan_skipped: string;
+            /** Format: date-time */
+            scan_ended_at: string | null;
+            /** @description review and activate them together, or each by itself */
+            routes: string[];
+            registered_by: string;
+            /** Format: date-time */
+            registered_at: string;
+            reviewed_by: string | null;
+            activated_by: string | null;
+            /** Format: date-time */
+            activated_at: string | null;
         };
         SearchTrouble: {
             rows: number;
@@ -8090,7 +8811,7 @@ export interface components {
             delete_s: number;
         };
         SearchWithRequest: {
-            /** @description a question, words, "a phrase", begin* */
+            /** @description a question, words, "a phrase", begin*, -without */
             text: string;
             /**
              * Format: uuid
@@ -8104,7 +8825,49 @@ export interface components {
              * @default false
              */
             explain: boolean;
+            /**
+             * @description the last word counts as a beginning; words alone are searched, and completions suggested
+             * @default false
+             */
+            typing: boolean;
+            /**
+             * @description correct no word and add no synonym
+             * @default false
+             */
+            exact: boolean;
+            /**
+             * @description of the 1,000 best hits
+             * @default relevance
+             * @enum {unknown}
+             */
+            sort: "relevance" | "newest" | "title" | "address";
+            /**
+             * @description count the hits by each value of the filters
+             * @default false
+             */
+            facets: boolean;
+            /**
+             * @description show hits that say nearly the same once
+             * @default true
+             */
+            collapse: boolean;
+            /**
+             * @description with each hit what stands around it
+             * @default false
+             */
+            context: boolean;
+            /** @description `next` of the page before */
+            after?: string;
             filters?: components["schemas"]["SearchFilters"];
+        };
+        /** @description your own tables in search */
+        SearchedTableCounts: {
+            active: number;
+            /** @description whose rows are being read */
+            scanning: number;
+            stopped: components["schemas"]["StoppedTable"][];
+            /** @description changed rows that no worker has seen yet */
+            changes: number;
         };
         Session: {
             session_id: string;
@@ -8165,6 +8928,18 @@ export interface components {
             /** @enum {unknown} */
             role: "viewer" | "operator" | "reviewer" | "admin" | "agent";
             name?: string;
+        };
+        SetMissedLogRequest: {
+            /**
+             * Format: uuid
+             * @description may be left out by whoever has exactly one
+             */
+            workspace_id?: string;
+            on: boolean;
+            days?: number;
+        };
+        SetMissedLogResponse: {
+            changed: boolean;
         };
         SetReviewPolicyRequest: {
             /**
@@ -8275,6 +9050,20 @@ export interface components {
         SignInWaysOidc: {
             name: string;
         } | null;
+        SimilarHit: {
+            /** @enum {unknown} */
+            source: "unit" | "document";
+            id: string;
+            title: string;
+            /** @description of a unit; of a document, where it comes from */
+            address?: string;
+        };
+        /** @description hits that say nearly the same and are not listed themselves */
+        SimilarHits: {
+            count: number;
+            /** @description at most 20 of them */
+            hits: components["schemas"]["SimilarHit"][];
+        };
         /** @description The file is the whole truth: rows in its scope that it lacks are deleted. */
         Snapshot: {
             row_type: string;
@@ -8419,9 +9208,9 @@ export interface components {
             /** Format: uuid */
             workspace_id: string | null;
             /** @enum {unknown} */
-            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state" | "approval";
             /** @enum {unknown} */
-            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle" | "approval_request";
             purpose: string;
             /** @enum {unknown} */
             lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
@@ -8502,9 +9291,9 @@ export interface components {
             /** Format: uuid */
             workspace_id: string | null;
             /** @enum {unknown} */
-            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+            staging_kind: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state" | "approval";
             /** @enum {unknown} */
-            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle";
+            payload_type: "manifest_json" | "mark_report" | "sql_result_snapshot" | "nosql_payload" | "source_excerpt" | "import_preview" | "event_working_state" | "composition_draft" | "review_bundle" | "approval_request";
             purpose: string;
             /** @enum {unknown} */
             lifecycle_status: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
@@ -8643,6 +9432,10 @@ export interface components {
             subject: string | null;
             staging_record_id: string | null;
         };
+        StoppedTable: {
+            table: string;
+            reason: string;
+        };
         Storage: {
             database_bytes: number;
             tables: components["schemas"]["TableSize"][];
@@ -8684,6 +9477,13 @@ export interface components {
             dimension?: number;
             /** @enum {unknown} */
             store?: "postgres" | "pgvector" | "qdrant";
+        };
+        Synonyms: {
+            word: string;
+            synonyms: string[];
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
         };
         TableSize: {
             schema_name: string;
@@ -9298,6 +10098,7 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            proposal: components["schemas"]["UploadProposal"] | null;
             /**
              * Format: date-time
              * @description it failed, and its file is kept until then: it can be read again
@@ -9485,6 +10286,7 @@ export interface components {
             /** @description whose values count where production had moved on, newest first, at most twenty */
             conflict_answers: components["schemas"]["ConflictAnswer"][];
             outdated: ("outdated" | "maybe_outdated") | null;
+            proposal: components["schemas"]["UploadProposal"] | null;
             /**
              * Format: date-time
              * @description it failed, and its file is kept until then: it can be read again
@@ -9647,6 +10449,17 @@ export interface components {
             /** @description why the last attempt to read the file failed; it will be tried again */
             problem?: string;
         };
+        /** @description A pull request in SQL: its rows are what this statement gave. */
+        UploadProposal: {
+            statement: string;
+            /** @enum {unknown} */
+            operation: "insert" | "update" | "delete" | "merge";
+            target: string;
+            /** @description how long the statement took, with its analysis */
+            took_ms: number;
+            /** @description how long its locks were held */
+            locked_ms: number;
+        };
         UploadRisk: {
             /** Format: uuid */
             upload_id: string;
@@ -9664,10 +10477,25 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        UseApprovalRequest: {
+            /**
+             * @description SHA-256, in hex
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            digest?: string;
+        };
+        UseApprovalResponse: {
+            /** Format: uuid */
+            run_id: string;
+        };
         UsedDefault: {
             field: string;
             title: string;
             value: string;
+        };
+        UsedSynonym: {
+            word: string;
+            synonyms: string[];
         };
         WebhookTarget: {
             target_code: string;
@@ -10766,7 +11594,7 @@ export interface operations {
         parameters: {
             query: {
                 status?: "pending" | "approved" | "consumed" | "rejected" | "expired" | "cleaned";
-                kind?: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state";
+                kind?: "mark_manifest" | "review_package" | "cut_preview" | "sql_snapshot" | "nosql_payload" | "draft_iu_composition" | "agent_intermediate" | "event_working_state" | "approval";
                 /** @description the actor who staged it */
                 owner?: string;
                 workspace_id?: string;
@@ -11175,6 +12003,322 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query: {
+                status?: "waiting" | "approved" | "rejected" | "changes_requested" | "expired" | "withdrawn";
+                /** @example refund */
+                kind?: string;
+                key?: string;
+                workspace_id?: string;
+                limit: number;
+                /** @description the `next` of the page before */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListApprovalsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+        };
+    };
+    requestApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "refund-1871",
+                 *       "title": "Refund of order 1871",
+                 *       "show": {
+                 *         "order": 1871,
+                 *         "amount": "120.00"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RequestApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestedApproval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query: {
+                /** @description seconds */
+                wait: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            429: components["responses"]["Problem"];
+        };
+    };
+    approveApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    useApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseApprovalRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseApprovalResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    finishApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FinishApprovalRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    listApprovalKinds: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListApprovalKindsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createApprovalKind: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "refund",
+                 *       "schema": {
+                 *         "required": [
+                 *           "order"
+                 *         ],
+                 *         "maxProperties": 10
+                 *       },
+                 *       "template": "## Refund of order {{order}}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateApprovalKindRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalKind"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+        };
+    };
+    getApprovalKind: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example refund */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalKind"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    deleteApprovalKind: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @example refund */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     listDatasets: {
@@ -12617,6 +13761,68 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             409: components["responses"]["Problem"];
+        };
+    };
+    listProposalTables: {
+        parameters: {
+            query?: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProposalTablesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    createProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "statement": "update products set price = price * 1.1 where brand = 'X'",
+                 *       "submit": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateProposalRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateProposalResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
     listPromotions: {
@@ -16667,7 +17873,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description a question, words, "a phrase", begin*
+                 * @description a question, words, "a phrase", begin*, -without
                  * @example paid leave
                  */
                 q: string;
@@ -16676,6 +17882,20 @@ export interface operations {
                 limit: number;
                 /** @description say beside each hit why it is there */
                 explain: boolean;
+                /** @description the last word counts as a beginning; words alone are searched, and completions suggested */
+                typing: boolean;
+                /** @description correct no word and add no synonym */
+                exact: boolean;
+                /** @description of the 1,000 best hits */
+                sort: "relevance" | "newest" | "title" | "address";
+                /** @description count the hits by each value of the filters */
+                facets: boolean;
+                /** @description show hits that say nearly the same once */
+                collapse: boolean;
+                /** @description with each hit what stands around it */
+                context: boolean;
+                /** @description `next` of the page before */
+                after?: string;
                 topic?: string;
                 kind?: string;
                 /** @description of units; default: draft and enacted */
@@ -16683,8 +17903,11 @@ export interface operations {
                 language?: string;
                 /** @description address or id of a unit: it, and what is in it */
                 container?: string;
-                /** @description only units, or only the old knowledge base */
-                source?: "unit" | "document";
+                /** @description only units, only the old knowledge base, or only rows of tables */
+                source?: "unit" | "document" | "row";
+                table?: string;
+                /** @description column=value: only rows of tables with it; again for one or another */
+                column?: string | string[];
             };
             header?: never;
             path?: never;
@@ -16743,6 +17966,169 @@ export interface operations {
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
             413: components["responses"]["Problem"];
+        };
+    };
+    listSynonyms: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+                /** @description one to four words */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSynonymsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    addSynonyms: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "word": "pto",
+                 *       "synonyms": [
+                 *         "annual leave"
+                 *       ],
+                 *       "both": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddSynonymsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddSynonymsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
+    deleteSynonyms: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                /** @description one to four words */
+                word: string;
+                /** @description one to four words */
+                synonym?: string;
+                /** @description and the other way round */
+                both: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteSynonymsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    listMissedQuestions: {
+        parameters: {
+            query: {
+                /** @description may be left out by whoever has exactly one */
+                workspace_id?: string;
+                limit: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListMissedQuestionsResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    setMissedLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "on": true,
+                 *       "days": 30
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetMissedLogRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetMissedLogResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
         };
     };
     countWaitingForSearch: {
@@ -17072,6 +18458,118 @@ export interface operations {
             401: components["responses"]["Problem"];
             403: components["responses"]["Problem"];
             404: components["responses"]["Problem"];
+        };
+    };
+    listSearchTables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSearchTablesResponse"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+        };
+    };
+    getSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+        };
+    };
+    reviewSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewSearchTableRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+        };
+    };
+    activateSearchTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its code, or its name as in SQL */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchTable"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
         };
     };
 }

@@ -26,6 +26,7 @@ export type RouteEvidence = Answer<'listEventRouteEvidence'>['evidence'][number]
 export type StagingRecords = Answer<'listStagingRecords'>
 export type StagingSummary = StagingRecords['records'][number]
 export type StagingRecord = Answer<'getStagingRecord'>
+export type Approval = Answer<'getApproval'>
 export type Job = Answer<'listJobs'>['jobs'][number]
 export type Jobs = Answer<'listJobs'>
 export type Execution = Answer<'listExecutions'>['executions'][number]
@@ -62,6 +63,9 @@ export type CutDocumentDetail = Answer<'getDocument'>
 export type StagedMark = Answer<'markDocument'>
 export type Cut = Answer<'cutFromManifest'>
 export type SearchAnswer = Answer<'search'>
+export type Synonyms = Answer<'listSynonyms'>['synonyms'][number]
+export type MissedQuestions = Answer<'listMissedQuestions'>
 export type SearchHit = SearchAnswer['hits'][number]
+export type SearchTable = Answer<'getSearchTable'>
 /** application/problem+json */
 export type Problem = components['schemas']['Problem']

@@ -180,6 +180,8 @@ export interface UploadsApi {
   downstream(id: string): Promise<Downstream>
   retry(id: string): Promise<UploadDetail>
   discard(id: string): Promise<UploadDetail>
+  /** The statement of a proposal once more, as a new one. */
+  proposeAgain(id: string, submit: boolean): Promise<{ upload: { upload_id: string } }>
   lineage(id: string, page: { limit: number; after?: string | undefined }): Promise<Page<LedgerRow>>
   /** Every promotion that wrote a production row; the key is JSON. */
   rowLineage(workspace: string, target: string, row: { key: string } | { id: string }): Promise<RowLineage>
@@ -258,6 +260,7 @@ export function createUploadsApi(request: Request, token: string | undefined): U
     downstream: (id) => request(`/uploads/${id}/downstream`),
     retry: (id) => post(id, 'retry'),
     discard: (id) => post(id, 'discard'),
+    proposeAgain: (again, submit) => request('/proposals', { method: 'POST', body: { again, submit } }),
     lineage: (id, page) => request(`/uploads/${id}/lineage?${query(page)}`),
     rowLineage: async (workspace_id, target, row) => {
       const lineage = await request<RowLineage>(`/lineage?${query({ workspace_id, target, ...row })}`)

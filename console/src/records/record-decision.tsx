@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { StagingRecord } from '../api/types.ts'
+import type { Approval, StagingRecord } from '../api/types.ts'
 import { usePulse } from '../live/pulse.tsx'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Approvers } from '../parts/approvers.tsx'
@@ -10,15 +10,18 @@ import { RejectDialog } from '../parts/reject-dialog.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { Checklist } from '../upload/decision/checklist.tsx'
+import { type Answers, ApprovalForm, missingIn } from './approval-form.tsx'
 import '../upload/decision/decision.css'
 
 interface Props {
   readonly record: StagingRecord
+  /** Of a record that a program asks to approve; undefined: of another kind, or not read yet. */
+  readonly approval: Approval | undefined
   take(record: StagingRecord): void
 }
 
 /** Approve exactly these bytes, or reject them with a reason. */
-export function RecordDecision({ record, take }: Props) {
+export function RecordDecision({ record, approval, take }: Props) {
   const { api, me } = useSession()
   const { beatNow } = usePulse()
   const { busy, failure, run } = useAction<StagingRecord>((answer) => {
@@ -29,7 +32,13 @@ export function RecordDecision({ record, take }: Props) {
   const [rejecting, setRejecting] = useState(false)
   /** Until the answer comes, what was ticked is shown as ticked. */
   const [wanted, setWanted] = useState<readonly string[]>()
+  const [answers, setAnswers] = useState<Answers>({})
   const { staging_record_id: id, may, lifecycle_status } = record
+  const isRequest = record.staging_kind === 'approval'
+  const form = approval?.form ?? []
+  // A second reviewer approves what the first one filled in.
+  const filled = { ...(approval?.answers as Answers | null), ...answers }
+  const missing = missingIn(form, filled)
   const pending = lifecycle_status === 'pending'
   const mine = record.owner_actor === me.actor
   const ticked = record.checklist.filter(({ ticked_at }) => ticked_at !== null).map(({ item_id }) => item_id)
@@ -98,15 +107,30 @@ export function RecordDecision({ record, take }: Props) {
             tick={tick}
           />
         )}
+        {pending && may.approve.allowed && form.length > 0 && (
+          <ApprovalForm fields={form} answers={filled} disabled={busy !== undefined} set={setAnswers} />
+        )}
         {pending && (
           <>
             <ActionButton
               text="Approve"
-              allowed={may.approve.allowed}
-              why={mine && record.four_eyes ? undefined : may.approve.reason}
+              allowed={may.approve.allowed && (!isRequest || approval !== undefined) && missing.length === 0}
+              why={
+                mine && record.four_eyes
+                  ? undefined
+                  : may.approve.allowed && missing.length > 0
+                    ? `Fill in: ${missing.join(', ')}`
+                    : may.approve.reason
+              }
               busy={busy !== undefined}
               next
-              act={() => run('Approving', () => api.records.approve(id, record.content_hash))}
+              act={() =>
+                run('Approving', async () => {
+                  if (!isRequest) return api.records.approve(id, record.content_hash)
+                  await api.records.approveRequest(id, record.content_hash, filled)
+                  return api.records.find(id)
+                })
+              }
             />
             {may.reject.allowed && (
               <ActionButton
@@ -147,6 +171,8 @@ function statusTextOf(record: StagingRecord): string {
   if (record.withdrawn !== null) return `Withdrawn: ${record.withdrawn}. It cannot be used.`
   switch (record.lifecycle_status) {
     case 'pending':
+      if (record.staging_kind === 'approval')
+        return 'A program waits for this decision. After approval it does what is shown, once. Nothing happens before.'
       return record.staging_kind === 'mark_manifest'
         ? 'After approval, exactly this marking can be cut into units. Nothing is cut before.'
         : 'You approve exactly these bytes. If they change later, the record is refused.'

@@ -5,6 +5,7 @@ import { ChangeHead } from '../changes/change-head.tsx'
 import { Conversation } from '../changes/conversation.tsx'
 import { ReviewersCard } from '../changes/reviewers-card.tsx'
 import { useChange } from '../changes/use-change.ts'
+import { useLiveQuery } from '../live/live.tsx'
 import { Ago } from '../parts/ago.tsx'
 import { Card } from '../parts/card.tsx'
 import { Chip } from '../parts/chip.tsx'
@@ -12,6 +13,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { indentJson } from '../parts/json-text.ts'
 import { Person } from '../parts/person.tsx'
 import { useSession } from '../session/session.tsx'
+import { ApprovalCard } from './approval-card.tsx'
 import { MarkingCard } from './marking-card.tsx'
 import { PartsCard } from './parts-card.tsx'
 import { RecordDecision } from './record-decision.tsx'
@@ -24,7 +26,16 @@ import './records.css'
 export function RecordPage({ params }: { params: Readonly<Record<string, string>> }) {
   const { record, failure, take } = useRecord(params.id ?? '')
   const change = useChange(record?.workspace_id ?? null, record?.change ?? null)
-  const again = () => void change.refresh()
+  const isRequest = record?.staging_kind === 'approval'
+  const approval = useLiveQuery(
+    ['records', 'approval', params.id ?? '', record?.lifecycle_status ?? ''],
+    (client) => client.records.approval(record?.staging_record_id ?? ''),
+    { enabled: isRequest },
+  )
+  const again = () => {
+    void change.refresh()
+    if (isRequest) void approval.refresh()
+  }
   // Not before both are there: the heading would be another one a moment later.
   const [begun, setBegun] = useState(false)
   if (!begun && record && (record.change === null || change.data || change.failure)) setBegun(true)
@@ -65,7 +76,8 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
       />
       <div className="upload-columns record-columns">
         <div className="stack">
-          <FailureNote failure={failure} />
+          <FailureNote failure={failure ?? approval.failure} />
+          {approval.data && <ApprovalCard record={record} approval={approval.data} />}
           {record.staging_kind === 'mark_manifest' && record.payload_type === 'manifest_json' && (
             <MarkingCard id={record.staging_record_id} isDecided={isDecided(record)} />
           )}
@@ -78,7 +90,7 @@ export function RecordPage({ params }: { params: Readonly<Record<string, string>
           <History record={record} />
         </div>
         <div className="stack">
-          <RecordDecision record={record} take={take} />
+          <RecordDecision record={record} approval={approval.data} take={take} />
           {change.data && <ReviewersCard change={change.data} changed={again} />}
         </div>
       </div>

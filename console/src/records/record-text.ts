@@ -12,6 +12,7 @@ export const KINDS: Record<StagingSummary['staging_kind'], string> = {
   draft_iu_composition: 'draft of units',
   agent_intermediate: 'an agent’s working data',
   event_working_state: 'working data of an event',
+  approval: 'request for approval',
 }
 
 const SOURCES: Record<string, string> = {

@@ -13,6 +13,7 @@ const TABS = [
   ['/settings/datasets', 'Datasets'],
   ['/settings/policies', 'Policies'],
   ['/settings/webhooks', 'Webhooks'],
+  ['/settings/search', 'Search'],
   ['/settings/limits', 'Limits'],
   ['/settings/sessions', 'Your sign-ins'],
 ] as const

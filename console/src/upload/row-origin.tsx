@@ -150,15 +150,20 @@ function nameOf(row: NamedRow): string {
 }
 
 function Writer({ entry, name }: { entry: LineageEntry; name: string }) {
-  const { action, line, file_name, approvers, undone_at, undone_by, undo_outcome, undo_reason } = entry
+  const { action, line, file_name, statement, approvers, undone_at, undone_by, undo_outcome, undo_reason } =
+    entry
   return (
     <li>
       <b>{name}</b> {action === 'delete' ? 'deleted' : ACTION_LABELS[action]}
-      {line < 0 ? ', as the file lacks it: ' : ` by line ${count(line)} of `}
+      {statement !== null
+        ? ' by the statement '
+        : line < 0
+          ? ', as the file lacks it: '
+          : ` by line ${count(line)} of `}
       <a className="link" href={planRowAddress(entry)}>
         {file_name}
       </a>
-      , uploaded by <Person id={entry.uploaded_by} />
+      , {statement === null ? 'uploaded' : 'proposed'} by <Person id={entry.uploaded_by} />
       {approvers.length > 0 && (
         <>
           , approved by <Approvers approvers={approvers} />

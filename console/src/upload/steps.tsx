@@ -53,7 +53,7 @@ function stepsOf(upload: UploadDetail, progress: Progress | undefined, stale: bo
   const checking = progress !== undefined && progress.stage !== 'read'
   return [
     {
-      name: 'Read',
+      name: upload.proposal === null ? 'Read' : 'Work out',
       standing: staged || checking ? 'done' : failed ? 'wrong' : 'running',
       fact: staged ? readFact(upload) : failed ? stateOf(upload).word : 'counting lines',
     },
@@ -108,7 +108,8 @@ function approveStanding(upload: UploadDetail, ended: boolean): Standing {
 
 const DELIMITERS: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' }
 
-function readFact({ reading, read_ms }: UploadDetail): string {
+function readFact({ reading, read_ms, proposal }: UploadDetail): string {
+  if (proposal !== null) return `${milliseconds(proposal.took_ms)} · SQL`
   const { encoding, delimiter, format } = reading ?? {}
   const kind = format === 'csv' ? encoding : format?.toUpperCase()
   const between = delimiter ? (DELIMITERS[delimiter] ?? `“${delimiter}”`) : undefined

@@ -24,6 +24,7 @@ import { PromotionFailed } from './promotion-failed.tsx'
 import { ReadingCard } from './reading-card.tsx'
 import { StaleCard } from './stale-card.tsx'
 import { type State, stateOf } from './state.ts'
+import { StatementCard } from './statement-card.tsx'
 import { Steps } from './steps.tsx'
 import { Tabs } from './tabs.tsx'
 import { useDataset } from './use-dataset.ts'
@@ -116,7 +117,8 @@ function Loaded({ live, upload, change }: LoadedProps) {
       <div className="upload-columns">
         <div className="stack">
           <PromotionFailed upload={upload} />
-          {readable && <HowRead upload={upload.upload_id} />}
+          {upload.proposal !== null && <StatementCard proposal={upload.proposal} />}
+          {readable && upload.proposal === null && <HowRead upload={upload.upload_id} />}
           {stale.plan && <StaleCard plan={stale.plan} />}
           <PlanChecked stale={stale} />
           <section className="card upload-work" aria-label="What is in it">
@@ -178,6 +180,14 @@ function standingWord({ word }: State, { status, review_status, review }: Upload
 
 /** `isTitle`: the page is called by the name of the file already. */
 function Facts({ upload, isTitle }: { upload: UploadDetail; isTitle: boolean }) {
+  if (upload.proposal !== null)
+    return (
+      <>
+        {sourceText(upload.dataset_title, upload.platform)} · {counted(upload.line_count ?? 0, 'row')} ·
+        proposed by <Person id={upload.uploaded_by} />
+        {upload.uploaded_via !== null && ` (${upload.uploaded_via})`} <Ago at={upload.created_at} />
+      </>
+    )
   return (
     <>
       {!isTitle && `${upload.file_name} → `}

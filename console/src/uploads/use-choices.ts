@@ -35,7 +35,7 @@ export function useChoices(file: File | undefined, read: ReadChoices): Offered {
     setDatasets(undefined)
     api.uploads
       .datasets(workspace)
-      .then((answer) => wanted && setDatasets(answer.datasets))
+      .then((answer) => wanted && setDatasets(answer.datasets.filter(({ takes }) => takes === 'files')))
       .catch((thrown) => wanted && setFailure(asFailure(thrown)))
     return () => {
       wanted = false

@@ -74,6 +74,8 @@ export interface WokenInput {
   readonly event_id?: string | null
   readonly subject?: string | null
   readonly payload?: Json
+  /** On a request for approval: who decided what, and what was filled in. */
+  readonly decision?: Json
 }
 
 export interface ChildEndedInput {

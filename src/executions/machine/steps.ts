@@ -9,9 +9,17 @@ import {
   truncateMessage,
 } from './decision.ts'
 import { itemEnded, startLoop } from './loops.ts'
-import { childArgs, type PlannedStep, toolScopeOf } from './plan.ts'
+import { childArgs, type PlannedStep, readValue, toolScopeOf } from './plan.ts'
 import type { ChildActivation, CommandActivation, ExecutionState } from './state.ts'
-import { type AttemptOutcome, type AttemptRun, exitStep, isDue, retryAt, startWait } from './waits.ts'
+import {
+  type AttemptOutcome,
+  type AttemptRun,
+  exitStep,
+  isDue,
+  retryAt,
+  startRequestedWait,
+  startWait,
+} from './waits.ts'
 
 const MAX_ENTRIES = 1_000_000
 /** Limit per decision of steps that end as soon as they are entered: beyond it, arcs form a cycle in which nothing runs. */
@@ -40,7 +48,7 @@ export function enterStep(decision: DecisionBuilder, name: string, from: string)
 }
 
 function beginStep(decision: DecisionBuilder, planned: PlannedStep, node_id: string, from: string): void {
-  if (planned.step.wait) startWait(decision, planned, node_id, from)
+  if (planned.step.wait && planned.step.wait.kind !== 'request') startWait(decision, planned, node_id, from)
   else if (planned.step.loop) startLoop(decision, planned, node_id, from)
   else if (planned.child) startChild(decision, { planned, node_id, attempt: 1, from })
   else issueCommand(decision, { planned, node_id, attempt: 1, from })
@@ -107,7 +115,9 @@ function commandAttempted(decision: DecisionBuilder, active: CommandActivation, 
       },
       event_id,
     )
-    decision.endStep(node_id, step, completed)
+    if (planned.step.wait?.kind === 'request')
+      startRequestedWait(decision, planned, node_id, completed, readValue(ended.result, decision.ports))
+    else decision.endStep(node_id, step, completed)
     return
   }
   const retry_at = retryAt(decision, planned.step.retry, attempt, ended.retryable)

@@ -20,10 +20,44 @@ export function startWait(
   from: string,
 ): void {
   const wait = planned.step.wait!
-  const row: NewWait = { node_id, kind: wait.kind, ...waitTarget(decision, planned, wait) }
+  if (wait.kind === 'request') throw new Error('a step that asks for an approval begins with its tool')
+  enterWait(decision, planned.name, from, {
+    node_id,
+    kind: wait.kind,
+    ...waitTarget(decision, planned, wait),
+  })
+}
+
+/** How long after its expiry a request is waited for, if nobody writes down that it has expired. */
+const EXPIRY_GRACE_MS = 5_000
+
+/** The tool `approval` of the step has asked: now the step waits for the decision. It was entered when the tool was called. */
+export function startRequestedWait(
+  decision: DecisionBuilder,
+  { name }: PlannedStep,
+  node_id: string,
+  from: string,
+  asked: Json,
+): void {
+  const { approval_id, expires_at } = asked as { readonly approval_id: string; readonly expires_at: string }
+  const wake_at = new Date(Date.parse(expires_at) + EXPIRY_GRACE_MS).toISOString()
+  const row: NewWait = { node_id, kind: 'approval', staging_record_id: approval_id, wake_at }
+  enterWait(decision, name, from, row, 2)
+}
+
+/** `attempt` 2: the step was entered before. */
+function enterWait(
+  decision: DecisionBuilder,
+  name: string,
+  from: string,
+  row: NewWait,
+  attempt?: number,
+): void {
+  const { node_id } = row
   // The log shows what the step waits for.
   const meta = {
-    wait: wait.kind,
+    wait: row.kind,
+    ...(attempt !== undefined && { attempt }),
     ...(row.staging_record_id !== undefined && { record: row.staging_record_id }),
     ...(row.event_type !== undefined && { event: `${row.event_domain}.${row.event_type}` }),
     ...(row.subject !== undefined && { subject: row.subject }),
@@ -33,7 +67,7 @@ export function startWait(
     {
       event_type: 'step.enter',
       node_id,
-      node_name: planned.name,
+      node_name: name,
       node_type: 'step',
       status: 'waiting',
       meta,
@@ -45,17 +79,23 @@ export function startWait(
 
 export function handleWaitEnded(
   decision: DecisionBuilder,
-  { node_id, status, event_id, subject, payload }: WokenInput,
+  { node_id, status: given, event_id, subject, payload, decision: decided }: WokenInput,
 ): void {
   const active = decision.state.active[node_id]
   if (active?.kind !== 'wait') return
-  const value: Json = {
-    status,
-    ...(event_id != null && { event_id }),
-    ...(subject != null && { subject }),
-    ...(payload !== undefined && { payload }),
-  }
   const planned = decision.plan.steps.get(active.step)!
+  const asked = planned.step.wait?.kind === 'request'
+  // Nobody answered, and nobody has written down yet that the request has expired.
+  const status = asked && given === 'timed_out' ? 'expired' : given
+  const value: Json = asked
+    ? { ...(decided as JsonObject | undefined), status }
+    : {
+        status,
+        ...(event_id != null && { event_id }),
+        ...(subject != null && { subject }),
+        ...(payload !== undefined && { payload }),
+        ...(decided != null && { decision: decided }),
+      }
   const exitStatus = status === 'timed_out' ? 'timed_out' : 'completed'
   try {
     const result = orInputFailure(planned, 'payload', () =>
@@ -72,7 +112,7 @@ export function handleWaitEnded(
 function waitTarget(
   decision: DecisionBuilder,
   planned: PlannedStep,
-  wait: Wait,
+  wait: Exclude<Wait, { kind: 'request' }>,
 ): Omit<NewWait, 'node_id' | 'kind'> {
   switch (wait.kind) {
     case 'timer':

@@ -2,9 +2,20 @@
  * The normal form of a playbook, to which YAML and `definePlaybook()` are converted and which noetl.catalog.payload stores. It has no
  * short forms: every step has a list of tools, and every arc is in a list.
  */
+import type { Duration } from '../../kernel/duration.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 
-export const TOOLS = ['sql', 'http', 'handler', 'staging', 'ingest', 'unit', 'playbook', 'duckdb'] as const
+export const TOOLS = [
+  'sql',
+  'http',
+  'handler',
+  'staging',
+  'approval',
+  'ingest',
+  'unit',
+  'playbook',
+  'duckdb',
+] as const
 export type ToolName = (typeof TOOLS)[number]
 
 export interface Playbook {
@@ -22,7 +33,10 @@ export interface Playbook {
 export interface Step {
   readonly step: string
   readonly description?: string
-  /** Run in order as one command; each sees the result of the one before it as `prev`. Empty for a step that waits. */
+  /**
+   * Run in order as one command; each sees the result of the one before it as `prev`. Empty for a step that waits; a step that asks for an
+   * approval runs its tool `approval` and then waits.
+   */
   readonly tools: readonly ToolCall[]
   readonly loop?: Loop
   readonly wait?: Wait
@@ -80,6 +94,8 @@ export type Wait =
       readonly timeout_ms?: number
     }
   | { readonly kind: 'approval'; readonly record: string; readonly timeout_ms?: number }
+  /** For the decision on what the tool `approval` of this step has asked for. */
+  | { readonly kind: 'request' }
 
 export interface Next {
   /** exclusive: the first arc that holds; inclusive: every arc that holds, side by side. */
@@ -94,10 +110,6 @@ export interface Arc {
 }
 
 // A playbook as people write it, in TypeScript or in YAML: with short forms, and durations in words.
-
-type Unit = 'ms' | 's' | 'm' | 'h' | 'd'
-/** 500ms, 30s, 5m, 2h, 2d. */
-type Duration = `${number}${Unit}`
 
 /** `Name` is every step's name: an arc to a step that there is not does not compile. */
 export interface WrittenPlaybook<Name extends string = string> {
@@ -120,6 +132,8 @@ export interface WrittenStep<Name extends string = string> {
   readonly tools?: readonly WrittenTool[]
   readonly loop?: WrittenLoop
   readonly wait?: WrittenWait
+  /** Asks people, and waits for their decision: the arguments of the tool `approval`. */
+  readonly approval?: JsonObject
   readonly retry?: number | WrittenRetry
   readonly timeout?: Duration
   readonly on_error?: 'fail' | 'continue'
@@ -208,19 +222,4 @@ export function isReservedInCel(name: string): boolean {
 export function toStepName(name: string): string {
   const plain = name.trim().replaceAll(/[^A-Za-z0-9_]+/g, '_')
   return (/^[A-Za-z_]/.test(plain) ? plain : `_${plain}`).slice(0, 63)
-}
-
-/** Durations as people write them: 500ms, 30s, 5m, 2h, 2d, 1h30m. */
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-export const MAX_DURATION_MS = 366 * 86_400_000
-export const DURATION_PATTERN = '^([0-9]{1,12}(ms|s|m|h|d))+$'
-
-/** Undefined: not a duration. */
-export function parseDuration(text: string): number | undefined {
-  if (!new RegExp(DURATION_PATTERN).test(text)) return undefined
-  let total = 0
-  for (const [, count, unit] of text.matchAll(/([0-9]+)(ms|s|m|h|d)/g))
-    total += Number(count) * UNIT_MS[unit!]!
-  return total
 }

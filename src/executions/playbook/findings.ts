@@ -1,8 +1,8 @@
 /** Findings: the problems of a playbook and their places. */
+import { MAX_DURATION_MS, parseDuration } from '../../kernel/duration.ts'
 import { StagedoorError } from '../../kernel/errors.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { MAX_DURATION_MS, parseDuration } from './definition.ts'
 
 export interface Problem {
   /** An error refuses the playbook, a warning does not. */

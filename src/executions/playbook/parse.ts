@@ -166,7 +166,7 @@ function readSteps(fields: Fields, origins: WrittenPlaces): Step[] {
 // A step as written, brought to the form in which it is run.
 
 const STEP_KEYS =
-  `step description tool call args tools loop wait retry timeout timeout_ms on_error next`.split(' ')
+  `step description tool call args tools loop wait approval retry timeout timeout_ms on_error next`.split(' ')
 const MAX_TOOLS = 20
 const MAX_ARCS = 100
 const LOOP_MODES: readonly LoopMode[] = ['sequential', 'parallel', 'fanout']
@@ -193,9 +193,15 @@ function readStep(value: Json, { place, index, origins, findings }: StepPlace): 
   const normal = ['steps', index]
   origins.keep(normal, place)
   const description = fields.text('description')
-  const tools = readTools(fields, normal, origins)
+  const request = fields.has('approval') ? readRequest(fields, normal, origins) : undefined
+  const tools = request === undefined ? readTools(fields, normal, origins) : [request]
   const loop = fields.has('loop') ? readLoop(fields.value('loop'), fields.at('loop'), findings) : undefined
-  const wait = fields.has('wait') ? readWait(fields.value('wait'), fields.at('wait'), findings) : undefined
+  const wait =
+    request !== undefined
+      ? ({ kind: 'request' } as const)
+      : fields.has('wait')
+        ? readWait(fields.value('wait'), fields.at('wait'), findings)
+        : undefined
   const timeout_ms = fields.duration('timeout', 1)
   refuseConflictingKeys(fields)
   const next = readNext(fields, [...normal, 'next'], origins)
@@ -235,15 +241,24 @@ function hasTools(fields: Fields): boolean {
 
 function refuseConflictingKeys(fields: Fields): void {
   const { findings, place } = fields
+  if (fields.has('approval')) {
+    for (const key of ['tool', 'tools', 'wait', 'loop'])
+      if (fields.has(key))
+        findings.error(fields.at(key), `a step that asks for an approval has no ${key}`, {
+          key: true,
+          remedy: 'Make it two steps',
+        })
+    return
+  }
   if (!fields.has('wait')) {
     if (!hasTools(fields)) {
       findings.error(place, 'this step does nothing', {
-        remedy: `Give it a tool (${TOOLS.join(', ')}) or a wait`,
+        remedy: `Give it a tool (${TOOLS.join(', ')}), a wait or an approval`,
       })
     }
     return
   }
-  if (hasTools(fields)) {
+  if (hasTools(fields) && !isNormalizedRequest(fields)) {
     const key = fields.has('tool') ? 'tool' : 'tools'
     findings.error(fields.at(key), 'a step waits or runs tools, not both', {
       key: true,
@@ -258,6 +273,21 @@ function refuseConflictingKeys(fields: Fields): void {
       remedy: 'Write wait: {…, timeout: 2d}',
     })
   }
+}
+
+/** A step that asks for an approval, as it is run. */
+function isNormalizedRequest(fields: Fields): boolean {
+  const [wait, tools] = [fields.value('wait'), fields.value('tools')]
+  return isMap(wait) && wait.kind === 'request' && Array.isArray(tools) && tools.length === 1
+}
+
+/** `approval: {…}` is the tool `approval` with these arguments, and the wait for the decision. */
+function readRequest(fields: Fields, normal: Place, origins: WrittenPlaces): ToolCall | undefined {
+  const args = fields.value('approval')
+  origins.keep([...normal, 'tools', 0], fields.place)
+  origins.keep([...normal, 'tools', 0, 'args'], fields.at('approval'))
+  if (isMap(args)) return { tool: 'approval', args }
+  return fields.error('approval', 'approval is a map of title, show, reviewers, form …')
 }
 
 function readTools(fields: Fields, normal: Place, origins: WrittenPlaces): ToolCall[] {
@@ -441,6 +471,7 @@ const WAIT_FORMS = ['for', 'until', 'event', 'approval'] as const
 type WaitForm = (typeof WAIT_FORMS)[number]
 
 function readWait(value: Json | undefined, place: Place, findings: Findings): Wait | undefined {
+  if (isMap(value) && value.kind === 'request' && Object.keys(value).length === 1) return { kind: 'request' }
   const fields = Fields.of(value, { place, findings }, 'wait', [...WAIT_KEYS, ...NORMALIZED_WAIT_KEYS])
   if (fields === undefined) return undefined
   const form = waitFormOf(fields)

@@ -3,8 +3,9 @@
  * parsePlaybook() takes: that knows of steps and expressions, and its word counts.
  */
 import { type TSchema, Type } from 'typebox'
+import { DURATION_PATTERN } from '../../kernel/duration.ts'
 import { TOOL_SIGNATURES, type ToolArgument, type ToolSignature } from '../tools/tool.ts'
-import { DURATION_PATTERN, PLAYBOOK_NAME, STEP_NAME, TOOLS, type ToolName } from './definition.ts'
+import { PLAYBOOK_NAME, STEP_NAME, TOOLS, type ToolName } from './definition.ts'
 
 const strict = { additionalProperties: false }
 const EXPRESSION = '\\$\\{'
@@ -73,6 +74,7 @@ function step() {
     ),
     loop: Type.Optional(loop()),
     wait: Type.Optional(wait()),
+    approval: Type.Optional(approval()),
     retry: Type.Optional(retry()),
     timeout: Type.Optional(duration('Of one attempt.')),
     on_error: Type.Optional(
@@ -83,7 +85,7 @@ function step() {
     ),
     next: Type.Optional(next()),
   }
-  const needs = [{ required: ['tool'] }, { required: ['tools'] }, { required: ['wait'] }]
+  const needs = ['tool', 'tools', 'wait', 'approval'].map((key) => ({ required: [key] }))
   return Type.Object(properties, { ...strict, oneOf: needs, allOf: argumentsByTool() })
 }
 
@@ -231,6 +233,16 @@ function wait() {
       examples: [{ for: '2d' }],
     },
   )
+}
+
+/** The arguments of the tool `approval`; the step waits for the decision. */
+function approval() {
+  return Type.Unsafe({
+    ...toolArguments(TOOL_SIGNATURES.approval.args!),
+    description:
+      'Asks people and waits for their decision, holding no worker. result.status is approved, rejected, changes_requested, withdrawn or expired; result.answers is what was filled in.',
+    examples: [{ title: `Refund of order \${args.order}`, show: { order: `\${args.order}` }, timeout: '2d' }],
+  })
 }
 
 function retry() {

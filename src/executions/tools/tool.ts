@@ -185,6 +185,24 @@ export const TOOL_SIGNATURES: Readonly<Record<ToolName, ToolSignature>> = {
       idempotency_key: { kind: 'text', about: 'The command unless said.', actions: CREATE_ACTION },
     },
   },
+  approval: {
+    about: 'Asks people for an approval; as `approval:` of a step it also waits for the decision.',
+    args: {
+      title: { kind: 'text', required: true, about: 'One line for the reviewer.' },
+      show: { kind: 'any', required: true, about: 'What the reviewer looks at: Markdown or JSON.' },
+      kind: { kind: 'text', about: 'A kind of the workspace: its schema and its template.' },
+      reviewers: { kind: 'list', about: 'Who is asked: user ids.' },
+      groups: { kind: 'list', about: 'Groups that are asked.' },
+      policy: { kind: 'map', about: 'More than the review policy asks for: approvals, groups.' },
+      form: {
+        kind: 'list',
+        about: 'Fields that the reviewer fills in: name, type, label, required, choices, min, max.',
+      },
+      timeout: { kind: 'text', about: 'Then it expires, such as 2d; 14 days unless said.' },
+      key: { kind: 'text', about: 'The step of this execution unless said.' },
+      workspace_id: { kind: 'text', about: 'That of the execution unless said.' },
+    },
+  },
   ingest: {
     about: 'A file into a dataset, as far as `until` says.',
     args: {

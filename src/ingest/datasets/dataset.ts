@@ -116,6 +116,9 @@ type OwnTotalsSetting = (typeof OWN_TOTALS_SETTINGS)[number]
 export const MODES = ['upsert', 'insert', 'update', 'snapshot'] as const
 export type Mode = (typeof MODES)[number]
 
+/** Of a table that is open to pull requests in SQL: it takes no file, and nobody declares it. */
+export const STATEMENT_MODE = 'statement'
+
 /** A table that is read, not written: the value of a field is found in the column `by`, and the row gets the column `value`. */
 export interface Lookup {
   /** schema.table */
@@ -149,7 +152,7 @@ export interface RowType {
   /** Lines with the same key; default 'refuse'. An upload may choose otherwise. */
   duplicates?: RepeatedKeys
   /** Default 'upsert'. 'snapshot': the file is the whole truth, and rows that it lacks are deleted. Only for the leaf. */
-  mode?: Mode
+  mode?: Mode | typeof STATEMENT_MODE
   snapshot?: {
     /** Columns: only rows that agree in them with a line of the file can be deleted. Default: all rows of the tenant. */
     scope?: string[]

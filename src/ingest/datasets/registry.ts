@@ -118,6 +118,11 @@ export async function listDatasets(db: Queryable, workspaceId?: string): Promise
   return rows.map((row) => ({ ...row, definition: asDeclared(row.definition) }))
 }
 
+/** Not the dataset of a table that is open to pull requests in SQL. */
+export function takesFiles({ rows }: Pick<Dataset, 'rows'>): boolean {
+  return rows.every(({ mode }) => mode !== 'statement')
+}
+
 /** PostgreSQL keeps the members of an object in an order of its own; people know the fields in the declared one. */
 export function asDeclared<T extends Dataset>({
   field_order,

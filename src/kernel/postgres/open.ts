@@ -22,6 +22,8 @@ export interface Database {
   readonly workerUrl: string
   /** For the `sql` tool of playbooks; undefined on the user's own where PLAYBOOK_DATABASE_URL is not set. */
   readonly playbookUrl: string | undefined
+  /** For proposed SQL; undefined on the user's own where PROPOSAL_DATABASE_URL is not set. */
+  readonly proposalUrl: string | undefined
   /** Made once on the embedded server; undefined on the user's own. */
   readonly jwtSecret: string | undefined
   /** The embedded server where this process runs it; undefined where another process or the user does. */
@@ -60,6 +62,7 @@ export async function openDatabase(config: Config, options: OpenOptions): Promis
       directUrl: direct,
       workerUrl: direct,
       playbookUrl: config.playbookDatabaseUrl,
+      proposalUrl: config.proposalDatabaseUrl,
       jwtSecret: config.jwtSecret,
       close: async () => {},
     }
@@ -142,6 +145,7 @@ function embeddedDatabase(
     directUrl: login(superuserUrl, MIGRATOR, secrets.migratorPassword),
     workerUrl: login(superuserUrl, 'stagedoor_worker', secrets.workerPassword),
     playbookUrl: login(superuserUrl, 'stagedoor_playbook', secrets.playbookPassword),
+    proposalUrl: login(superuserUrl, 'stagedoor_proposer', secrets.proposerPassword),
     jwtSecret: config.jwtSecret ?? secrets.jwtSecret,
     close,
   }
@@ -181,6 +185,7 @@ async function setPasswords(superuserUrl: string, secrets: Secrets): Promise<voi
     await client.query(`alter role stagedoor_api password ${pg.escapeLiteral(secrets.apiPassword)}`)
     await client.query(`alter role stagedoor_worker password ${pg.escapeLiteral(secrets.workerPassword)}`)
     await client.query(`alter role stagedoor_playbook password ${pg.escapeLiteral(secrets.playbookPassword)}`)
+    await client.query(`alter role stagedoor_proposer password ${pg.escapeLiteral(secrets.proposerPassword)}`)
   })
 }
 

@@ -42,7 +42,8 @@ export class EmbedderRefused extends Error {
 }
 
 // Lexemes of texts, for the embedders that count words, from PostgreSQL in one round trip. One text search configuration for all
-// languages: a question does not say its language, and only lexemes made the same way match. Diacritics are removed first, as in the
+// languages: a question does not say its language, and only lexemes made the same way match. The server's Russian one stems English words
+// as the English one does, and Russian ones too. Diacritics are removed first, as in the
 // keyword leg, so that Vietnamese typed without them matches; stemming hardly changes its syllables.
 
 /** For each text, how often each lexeme occurs. */
@@ -50,15 +51,15 @@ export type CountWords = (texts: readonly string[]) => Promise<Map<string, numbe
 
 /** For an SQL expression, in statements that read the texts themselves. */
 export const lexemesSql = (text: string): string =>
-  `to_tsvector('pg_catalog.english', iu_core.fn_search_normalize(${text}))`
+  `to_tsvector('pg_catalog.russian', iu_core.fn_search_normalize(${text}))`
 
 export function createWordCounter(db: Queryable): CountWords {
   // An unreachable database is not the fault of a text.
   const database = withStoreErrors(db)
   return async (texts) => {
     const { rows } = await database.query<{ lexemes: string[]; counts: number[] }>(
-      `select array(select w.lexeme from unnest(a.words) as w order by w.lexeme collate "C") as lexemes,
-              array(select cardinality(w.positions) from unnest(a.words) as w order by w.lexeme collate "C") as counts
+      // Both in the order in which the server keeps words.
+      `select tsvector_to_array(a.words) as lexemes, array(select cardinality(w.positions) from unnest(a.words) as w) as counts
          from unnest($1::text[]) with ordinality as t (text, place)
         cross join lateral (select ${lexemesSql('t.text')} as words offset 0) as a
         order by t.place`,
@@ -87,8 +88,8 @@ export function bytesOf(floats: Float32Array): Buffer {
 }
 
 /** A copy: the driver's buffer may start at any byte, floats must be aligned to four. */
-export function floatsOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(Uint8Array.from(bytes).buffer)
+export function floatsOf(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  return new Float32Array(new Uint8Array(bytes).buffer)
 }
 
 /**

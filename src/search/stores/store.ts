@@ -9,6 +9,8 @@ export type StoreKind = 'postgres' | 'pgvector' | 'qdrant'
 export interface PointPayload {
   readonly unit_id?: string
   readonly document_id?: string
+  /** Of a row of a table; which, only PostgreSQL knows. */
+  readonly row_id?: string
   readonly unit_version_id?: string
   readonly canonical_address?: string
   readonly content_hash_at_embedding: string
@@ -23,12 +25,17 @@ export interface Point {
   readonly payload: PointPayload
 }
 
-export interface NearestOptions {
+export interface ReadOptions {
+  /** What was committed before this time of performance.now() is found; default: before the call. Several reads of one question share a time. */
+  readonly asOf?: number
+  readonly signal?: AbortSignal
+}
+
+export interface NearestOptions extends ReadOptions {
   readonly limit: number
   readonly workspace: string
   /** Only these points may be returned: those that the filters allow. */
   readonly only?: readonly string[]
-  readonly signal?: AbortSignal
 }
 
 export interface NearestPoint {
@@ -37,9 +44,8 @@ export interface NearestPoint {
   readonly score: number
 }
 
-export interface ScoreOptions {
+export interface ScoreOptions extends ReadOptions {
   readonly workspace: string
-  readonly signal?: AbortSignal
 }
 
 export interface ScrolledPoint {
@@ -54,6 +60,8 @@ export interface VectorStore {
   upsert(collection: string, points: readonly Point[]): Promise<void>
   /** By id, never by filter. Unknown ids are ignored. */
   remove(collection: string, ids: readonly string[]): Promise<void>
+  /** Begins to read what `nearest` will need, while its question is still being embedded. */
+  prepare?(collection: string, asOf: number): Promise<void>
   nearest(collection: string, vector: Float32Array, options: NearestOptions): Promise<NearestPoint[]>
   /**
    * Cosines of these points of the workspace, on the scale of `nearest`; points that do not exist have none. A store without it gives no
@@ -66,7 +74,11 @@ export interface VectorStore {
     options: ScoreOptions,
   ): Promise<Map<string, number>>
   /** The vectors of those points that exist; for relevance feedback. */
-  vectors(collection: string, ids: readonly string[]): Promise<Map<string, Float32Array>>
+  vectors(
+    collection: string,
+    ids: readonly string[],
+    options?: ReadOptions,
+  ): Promise<Map<string, Float32Array>>
   /** All points of every workspace, ordered by id. `next`, if present, is the `after` of the next page. */
   scroll(collection: string, after?: string): Promise<{ points: ScrolledPoint[]; next?: string }>
   drop(collection: string): Promise<void>
@@ -126,9 +138,10 @@ export function guardStore(store: VectorStore, stateOf: FindCollectionState): Ve
       await refuseOthers(collection)
       await store.drop(collection)
     },
+    ...(store.prepare && { prepare: store.prepare.bind(store) }),
     nearest: (collection, vector, options) => store.nearest(collection, vector, options),
     ...(store.score && { score: store.score.bind(store) }),
-    vectors: (collection, ids) => store.vectors(collection, ids),
+    vectors: (collection, ids, options) => store.vectors(collection, ids, options),
     scroll: (collection, after) => store.scroll(collection, after),
     close: () => store.close(),
   }

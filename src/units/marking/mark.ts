@@ -19,12 +19,14 @@ export type { MarkedPiece, MarkReport, PieceChange, PiecePlace, RemovedPiece } f
 export interface MarkOptions {
   /** Where the document comes from, such as its path. It identifies the document when it is marked again. */
   readonly sourceRef: string
-  /** The first segment of every address; default: as before, or from the name of the file. */
+  /** The first segment of every address; default: as before, or from the whole path, so that two README.md differ. */
   readonly address?: string | undefined
   /** Default: the front matter's, the only first-level heading, the name of the file. */
   readonly title?: string | undefined
-  /** Default: the front matter's, or `en`. */
+  /** Default: the front matter's, or `fallbackLanguage`. */
   readonly language?: string | undefined
+  /** Where nobody says the language; default `en`. */
+  readonly fallbackLanguage?: string | undefined
   /** The pieces of its last cut, in their order: pieces that still exist keep their addresses. */
   readonly previous?: readonly PreviousPiece[]
   /** A list or table of more bytes is a piece of its own; default 600. */
@@ -54,7 +56,7 @@ export function markDocument(given: string | Buffer, options: MarkOptions): Mark
   if (blocks.length === 0) throw unreadable(sourceRef, 'it has no text')
   const titled = headingOfAll(blocks)
   const title = short(options.title ?? said.title ?? (titled?.title || fileName(sourceRef)))
-  const root = options.address ?? previous[0]?.address.split('/')[0] ?? slugOf(fileName(sourceRef))
+  const root = options.address ?? previous[0]?.address.split('/')[0] ?? pathRoot(sourceRef)
   const drafts = piecesOf(blocks, source, { title, titled, slug: slugOf, ownPiece, largest }).map((piece) => {
     const text = source.slice(piece.start, piece.end)
     return { ...piece, text, hash: sha256(text) }
@@ -78,7 +80,7 @@ export function markDocument(given: string | Buffer, options: MarkOptions): Mark
   const document = {
     source_ref: sourceRef,
     title,
-    language: options.language ?? said.language ?? 'en',
+    language: options.language ?? said.language ?? options.fallbackLanguage ?? 'en',
     content_hash: sha256(source),
     bytes: Buffer.byteLength(source),
   }
@@ -102,6 +104,24 @@ function headingOfAll(blocks: readonly Block[]): Block | undefined {
 function fileName(sourceRef: string): string {
   const name = sourceRef.split(/[\\/]/).findLast((part) => part.trim() !== '') ?? sourceRef
   return name.replace(/(.)\.\w{1,10}$/, '$1')
+}
+
+/** Longer paths keep their end, behind a hash of the whole. */
+const MAX_ROOT_LENGTH = 100
+
+/** The path in one segment, which is the address of the document itself: `docs/setup/README.md` is `docs.setup.readme`. */
+function pathRoot(sourceRef: string): string {
+  const folders = sourceRef
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .split(/[\\/]/)
+    .filter((part) => part.trim() !== '' && part !== '.' && part !== '..')
+    .slice(0, -1)
+  const parts = [...folders.map(slugOf), slugOf(fileName(sourceRef))]
+  // No slug has a dot: two paths have one root only where their folders have one slug.
+  const whole = parts.join('.')
+  if (whole.length <= MAX_ROOT_LENGTH) return whole
+  const end = whole.slice(-(MAX_ROOT_LENGTH - 9)).replace(/^[^a-z0-9]+/, '')
+  return `${sha256(sourceRef).slice(0, 8)}.${end}`
 }
 
 const MAX_TITLE_LENGTH = 200

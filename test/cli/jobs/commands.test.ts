@@ -324,7 +324,7 @@ it('a server and a worker that are idle hold at most 20 connections each', {
     await until(`the idle ${name} holds at most 20`, async () => {
       const { rows } = await db.pool('postgres').query<{ n: number }>(
         `select count(*)::integer as n from pg_stat_activity
-            where datname = current_database() and usename in ('stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook')
+            where datname = current_database() and usename in ('stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'stagedoor_proposer')
               and application_name ~ '^stagedoor [0-9]' and application_name !~ 'cli$'`,
       )
       seen.push(rows[0]!.n)

@@ -184,3 +184,60 @@ describe('looking after search', () => {
     })
   })
 })
+
+describe('the list over HTTP', () => {
+  it('is counted, sorted and read on from a cursor', async () => {
+    for (const n of [1, 2, 3]) await know.unit(`list/${n}`, `The marmot number${n} is alone with word${n}.`)
+    const { viewer } = know.people
+    const first = await get(viewer, '/search?q=marmot&limit=2&facets=true&sort=address&context=true')
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        hits: [{ canonical_address: 'list/1', context: expect.any(Object) }, { canonical_address: 'list/2' }],
+        facets: expect.arrayContaining([{ filter: 'source', value: 'unit', count: 3 }]),
+        next: expect.any(String),
+      },
+    })
+    const { next } = first.body as { next: string }
+    expect((await get(viewer, `/search?q=marmot&limit=2&sort=address&after=${next}`)).body).toMatchObject({
+      hits: [{ canonical_address: 'list/3' }],
+    })
+    expect(await get(viewer, `/search?q=other&after=${next}`)).toMatchObject({ status: 400 })
+    expect((await get(viewer, '/search?q=mramot')).body).toMatchObject({
+      corrected: { text: 'marmot', instead: 'mramot' },
+    })
+    expect((await get(viewer, '/search?q=marm&typing=true')).body).toMatchObject({ suggestions: ['marmot'] })
+    expect((await post(viewer, '/search', { text: 'marmot -word2', collapse: false })).body).toMatchObject({
+      hits: [{}, {}],
+    })
+  })
+
+  it('has synonyms and a log that administrators change', async () => {
+    const { admin, viewer } = know.people
+    const pto = { word: 'rodent', synonyms: ['marmot'], both: true }
+    expect(await post(viewer, '/search/synonyms', pto)).toMatchObject({ status: 403 })
+    expect(await post(admin, '/search/synonyms', pto)).toMatchObject({ status: 200, body: { count: 2 } })
+    expect((await get(viewer, '/search?q=rodent')).body).toMatchObject({
+      synonyms: [{ word: 'rodent', synonyms: ['marmot'] }],
+    })
+    expect((await get(viewer, '/search/synonyms')).body).toMatchObject({
+      synonyms: [{ word: 'marmot' }, { word: 'rodent' }],
+    })
+    expect(await call('DELETE', admin, '/search/synonyms?word=rodent&both=true')).toMatchObject({
+      status: 200,
+      body: { count: 2 },
+    })
+    expect(await call('DELETE', admin, '/search/synonyms?word=rodent')).toMatchObject({ status: 404 })
+    expect(await call('PUT', viewer, '/search/missed', { on: true })).toMatchObject({ status: 403 })
+    expect(await call('PUT', admin, '/search/missed', { on: true })).toMatchObject({
+      body: { changed: true },
+    })
+    await get(viewer, '/search?q=qwertyuiop')
+    expect(await get(viewer, '/search/missed')).toMatchObject({ status: 403 })
+    expect((await get(admin, '/search/missed')).body).toMatchObject({
+      log: { on: true },
+      questions: [{ question: 'qwertyuiop', times: 1 }],
+    })
+    expect(await call('PUT', admin, '/search/missed', { on: false })).toMatchObject({ status: 200 })
+  })
+})

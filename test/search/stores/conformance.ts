@@ -149,7 +149,7 @@ export function storeConformance(name: string, under: () => StoreUnderTest): voi
       const vectors = await store.vectors(collection, [point.id, randomUUID()])
       expect([...vectors.keys()]).toEqual([point.id])
       vectors.get(point.id)!.forEach((value, at) => {
-        expect(value).toBeCloseTo(point.vector[at]!, 5)
+        expect(value).toBeCloseTo(point.vector[at]!, 4)
       })
       expect(await store.vectors(collection, [])).toEqual(new Map())
     })

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { StagedoorError } from '../../../src/kernel/errors.ts'
 import { checkManifest } from '../../../src/units/manifest.ts'
 import { type Marking, type MarkOptions, markDocument } from '../../../src/units/marking/mark.ts'
+import type { PreviousPiece } from '../../../src/units/marking/previous.ts'
 
 const marked = (source: string | Buffer, options: Partial<MarkOptions> = {}): Marking => {
-  const marking = markDocument(source, { sourceRef: 'docs/handbook.md', ...options })
+  const marking = markDocument(source, { sourceRef: 'handbook.md', ...options })
   expect(checkManifest(marking.manifest, marking.source)).toEqual([])
   return marking
 }
@@ -32,6 +33,38 @@ describe('pieces', () => {
       ['handbook/leave/sick', 'handbook/leave', 'section', 'Sick'],
       ['handbook/title-2', null, 'section', 'Title'],
     ])
+  })
+
+  it('have addresses of the whole path, so that two README.md differ', () => {
+    const root = (sourceRef: string, previous: PreviousPiece[] = []) =>
+      markDocument('# A\n\nText.\n\n## B\n\nMore.\n', {
+        sourceRef,
+        previous,
+      }).manifest.pieces[1]!.address.replace(/\/b$/, '')
+    expect(root('README.md')).toBe('readme')
+    expect(root('docs/Set up/README.md')).toBe('docs.set-up.readme')
+    expect(root('./../wiki\\README.md')).toBe('wiki.readme')
+    expect(root('https://example.com/wiki/a.b.md')).toBe('example-com.wiki.a-b')
+    const long = root(`${'folder/'.repeat(60)}README.md`)
+    expect(long).toMatch(/^[0-9a-f]{8}\.([a-z]*\.)+readme$/)
+    expect(long.length).toBeLessThanOrEqual(100)
+    expect(root(`other/${'folder/'.repeat(60)}README.md`)).not.toBe(long)
+  })
+
+  it('keep the root of the last cut, also the one of an earlier version', () => {
+    const source = '# A\n\nText.\n\n## B\n\nMore.\n'
+    const first = markDocument(source, { sourceRef: 'docs/README.md', address: 'rules' })
+    const previous = first.manifest.pieces.map(({ address, hash, title, kind, parent }) => ({
+      address,
+      hash,
+      title,
+      kind,
+      parent,
+      text: '',
+      dropped: false,
+    }))
+    const again = markDocument(`${source}\n## C\n\nNew.\n`, { sourceRef: 'docs/README.md', previous })
+    expect(addressesOf(again)).toContain('rules/c')
   })
 
   it('begin with what stands before the first heading', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Marking, markDocument } from '../../../src/units/marking/mark.ts'
 import type { PreviousPiece } from '../../../src/units/marking/previous.ts'
 
-const sourceRef = 'docs/handbook.md'
+const sourceRef = 'handbook.md'
 
 /** As previousPieces() returns it after a cut. */
 function piecesOf({ manifest, source }: Marking): PreviousPiece[] {

@@ -3,6 +3,7 @@ import type { Permission, UploadDetail } from '../../api/upload-types.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { counted } from '../../parts/format.ts'
 import { RejectDialog } from '../../parts/reject-dialog.tsx'
+import { go } from '../../route.ts'
 import { useSession } from '../../session/session.tsx'
 import { useDraftCount } from '../problems/drafts.ts'
 import { written } from '../state.ts'
@@ -61,6 +62,14 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
     if (approved?.may.promote.allowed) await promote()
   }
 
+  /** What a statement gave is fixed: it is proposed again, as another upload. */
+  const replans = stale && upload.proposal === null
+  async function proposeAgain() {
+    const { upload: proposed } = await api.uploads.proposeAgain(id, upload.approval_required)
+    go(`/uploads/${proposed.upload_id}`)
+    return api.uploads.find(id)
+  }
+
   const plan = (words: string, submit = false) => doing.plan(words, submit ? { more: { submit } } : {})
   // Whoever asks for the review of a plan cannot decide on it.
   const mayDecide = !upload.changed_by.includes(me.actor) && reviewsHere(me, upload)
@@ -89,6 +98,19 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
         button(`Repair ${counted(upload.invalid_count ?? 0, 'invalid line')}`, may.repair, correct, true)}
       {status === 'staged' && button('Make a plan', may.plan, () => plan('Planning'), true)}
       {stale &&
+        upload.proposal !== null &&
+        button(
+          'Propose it again',
+          may.plan,
+          () => doing.run('Working the statement out again', proposeAgain),
+          true,
+        )}
+      {stale && upload.proposal !== null && (
+        <p className="tiny">
+          The statement is worked out on the rows as they are now. This proposal is discarded.
+        </p>
+      )}
+      {replans &&
         upload.approval_required &&
         button(
           'Plan again and submit for review',
@@ -96,14 +118,14 @@ export function Actions({ upload, doing, stale, correct, save, saving }: Props) 
           () => plan('Planning again and submitting', true),
           !mayDecide,
         )}
-      {stale && upload.approval_required && may.plan.allowed && (
+      {replans && upload.approval_required && may.plan.allowed && (
         <p className="tiny">
           Title, description and reviewers stay. The reviewers are told what changed since their approval.
           {mayDecide &&
             ' Whoever submits it cannot approve it: leave this to its author if you want to decide.'}
         </p>
       )}
-      {stale &&
+      {replans &&
         button(
           upload.approval_required ? 'Plan again only' : 'Plan again',
           { allowed: may.plan.allowed, ...(upload.approval_required ? {} : may.plan) },

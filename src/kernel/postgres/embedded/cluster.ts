@@ -174,10 +174,11 @@ export interface Secrets {
   readonly migratorPassword: string
   readonly workerPassword: string
   readonly playbookPassword: string
+  readonly proposerPassword: string
   readonly jwtSecret: string
 }
 
-type Kept = Omit<Secrets, 'playbookPassword'>
+type Kept = Omit<Secrets, 'playbookPassword' | 'proposerPassword'>
 
 const NAMES: readonly (keyof Kept)[] = [
   'superuserPassword',
@@ -217,7 +218,11 @@ function parse(home: string, content: string): Secrets {
     }
   }
   const kept = values as unknown as Kept
-  return { ...kept, playbookPassword: derivePassword(kept.superuserPassword, 'stagedoor_playbook') }
+  return {
+    ...kept,
+    playbookPassword: derivePassword(kept.superuserPassword, 'stagedoor_playbook'),
+    proposerPassword: derivePassword(kept.superuserPassword, 'stagedoor_proposer'),
+  }
 }
 
 /** Derives the password of a login that older homes have no secret for, so that their files need no change. One-way. */

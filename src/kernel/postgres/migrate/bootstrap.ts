@@ -52,6 +52,8 @@ export const ROLES: readonly Role[] = [
   },
   // The login of the `sql` tool of playbooks: it runs statements of users and may do only what it was granted.
   { name: 'stagedoor_playbook', attributes: 'login noinherit', becomes: [] },
+  // The login in which proposed statements are worked out: it has rights on the tables that were opened, and on nothing else.
+  { name: 'stagedoor_proposer', attributes: 'login noinherit', becomes: [] },
 ]
 
 /** The roles that the migrator's login must be a member of: the owner, and those that the CLI acts as. */

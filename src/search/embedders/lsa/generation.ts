@@ -48,8 +48,7 @@ async function readCorpus(db: Queryable, signal?: AbortSignal): Promise<Corpus> 
     signal?.throwIfAborted()
     const { rows } = await db.query<{ chunk_no: number; lexemes: string[]; counts: number[] }>(
       `select c.chunk_no,
-              array(select w.lexeme from unnest(a.words) as w) as lexemes,
-              array(select cardinality(w.positions) from unnest(a.words) as w) as counts
+              tsvector_to_array(a.words) as lexemes, array(select cardinality(w.positions) from unnest(a.words) as w) as counts
          from (select * from iu_core.search_chunk
                 where unit_id is not null and chunk_no > $1 and chunk_no % $2 = 0 order by chunk_no limit $3) as c
          join iu_core.unit_version v using (unit_version_id)
@@ -94,9 +93,15 @@ async function readModel(db: Queryable, generationId: string): Promise<LsaModel>
   }
 }
 
+/** Of how words are counted: a model of another version does not know the words of a question. */
+export const LSA_MODEL = 'lsa-2'
+
 /** Model name and fingerprint of a generation, for the collection and its embedder. */
 export function namesOf(generationId: string, dimension: number): { model: string; fingerprint: string } {
-  return { model: `lsa-1/${generationId}`, fingerprint: `lsa-1/${dimension} ${generationId} text` }
+  return {
+    model: `${LSA_MODEL}/${generationId}`,
+    fingerprint: `${LSA_MODEL}/${dimension} ${generationId} text`,
+  }
 }
 
 export function createLsaEmbedder(model: LsaModel, generationId: string, words: CountWords): Embedder {

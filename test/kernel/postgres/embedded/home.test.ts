@@ -109,7 +109,7 @@ describe('secrets', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => readSecrets(home)))
     for (const secrets of all) expect(secrets).toEqual(all[0])
     const values = Object.values(all[0]!)
-    expect(new Set(values).size).toBe(6)
+    expect(new Set(values).size).toBe(7)
     for (const value of values) expect(value).toMatch(/^[\w-]{43}$/)
     expect(statSync(join(home, 'secrets.json')).mode & 0o777).toBe(0o600)
     expect(readdirSync(home)).toEqual(['secrets.json'])

@@ -76,7 +76,9 @@ it('is migrated by a login without superuser that may create roles', async () =>
   )
   expect(roles).toHaveLength(ROLES.length)
   for (const role of roles) {
-    const ours = ['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook'].includes(role.name)
+    const ours = ['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'stagedoor_proposer'].includes(
+      role.name,
+    )
     expect(role).toMatchObject({ login: ours, inherit: !ours, powerful: false })
   }
   // Routines are replaced as their owner, also by this login.
@@ -174,7 +176,7 @@ it('names what another login lacks on a database that is migrated already', { ta
   expect(isUpToDate(await migrate({ url: other }))).toBe(true)
 })
 
-it.each(['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'service_role'])(
+it.each(['stagedoor_api', 'stagedoor_worker', 'stagedoor_playbook', 'stagedoor_proposer', 'service_role'])(
   'is never migrated or planned by %s, and no statement is printed that would make it powerful',
   { tags: 'long' },
   async (own) => {

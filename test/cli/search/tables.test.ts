@@ -1,0 +1,47 @@
+/** `stagedoor search add-table` and its siblings on a database of the user's own. */
+import { beforeAll, expect, it } from 'vitest'
+import { createKnowledge } from '../../search/knowledge.ts'
+import { approve } from '../../search/tables/table-life.ts'
+import { runCli } from '../../support/cli.ts'
+import { useDatabase } from '../../support/database.ts'
+import { MIGRATOR } from '../../support/template.ts'
+
+const db = useDatabase()
+const run = (...parts: string[]) => runCli(['search', ...parts], { DATABASE_URL: db.url(MIGRATOR) })
+let workspace: string
+
+beforeAll(async () => {
+  workspace = (await createKnowledge(db)).workspace
+  const owner = await db.session('postgres')
+  await owner.query(`create table lamps (id int primary key, name text, brand text); insert into lamps values (1, 'desk lamp', 'ACME');
+    grant trigger on lamps to workflow_admin; grant select on lamps to dot_executor`)
+})
+
+it('prints the grant that is missing, then the table, its state and what to do next', async () => {
+  const add = ['add-table', 'lamps', '--text', 'name', '--filter', 'brand', '--workspace', workspace]
+  const refused = await run(...add)
+  expect(refused.code).toBe(6)
+  expect(refused.stderr).toContain('grant select on public.lamps to vector_worker;')
+  const owner = await db.session('postgres')
+  await owner.query('grant select on lamps to vector_worker')
+  const added = await run(...add)
+  expect(added.stderr).toBe('')
+  expect(added.stdout).toMatch(
+    /public\.lamps is in dry run[\s\S]*filters +brand[\s\S]*POST \/api\/v1\/search\/tables\/lamps\/review/,
+  )
+  await approve(db, 'lamps')
+  const flushed = await run('flush', '--workspace', workspace)
+  expect(flushed.stdout).toContain('1 text is in search')
+  expect((await run('tables')).stdout).toMatch(/lamps +active +1 read +name +brand/)
+  const found = await run('desk', '--filter', 'brand=ACME', '--workspace', workspace)
+  expect(found.stdout).toMatch(/desk lamp +public\.lamps 1 · brand ACME · current/)
+  expect((await run('desk', '--filter', 'colour=red', '--workspace', workspace)).stderr).toContain(
+    'There is no filter column colour; there are brand',
+  )
+  expect((await run('status')).stdout).toContain('1 of rows of 1 table')
+  expect((await run('remove-table', 'lamps')).code).toBe(2)
+  expect((await run('remove-table', 'lamps', '--yes')).stdout).toContain(
+    'public.lamps is not searched any more',
+  )
+  expect((await run('tables')).stdout).toContain('No table is searched yet')
+})

@@ -1,0 +1,73 @@
+/** A request for approval in the console: what is shown, the form, and the decision for which a program waits. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { expect, it } from 'vitest'
+import { runCli } from '../support/cli.ts'
+import { useRealConsole } from './real-console.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const real = useRealConsole('approval-page')
+const cli = (...argv: string[]) => runCli(argv, { STAGEDOOR_HOME: real.home })
+
+interface Asked {
+  approval_id: string
+  change: number
+}
+
+it('a reviewer reads what is shown, fills in the form and approves; the program learns all of it', async () => {
+  const form = real.file(
+    'form.json',
+    JSON.stringify([
+      { name: 'amount', type: 'number', required: true, max: 120, label: 'Amount to refund' },
+      { name: 'why', type: 'choice', choices: ['guarantee', 'goodwill'], required: true },
+      { name: 'letter', type: 'boolean', label: 'Send a letter' },
+    ]),
+  )
+  const asked = await cli(
+    ...[
+      'approval',
+      'request',
+      '--key',
+      'console',
+      '--title',
+      'Refund of order 1871',
+      '--as',
+      'operator',
+      '--json',
+    ],
+    ...['--show', '**120.00** to Ann <script>window.attacked = true</script>', '--form', form],
+  )
+  expect(asked.stderr).toBe('')
+  const { approval_id: id, change } = JSON.parse(asked.stdout) as Asked
+  const waiting = cli('approval', 'wait', id, '--json')
+
+  const page = await real.signIn('reviewer', { viewport: { width: 1280, height: 900 } })
+  await page.goto(`${real.url}/changes/${change}`)
+  await page.getByRole('heading', { name: 'Refund of order 1871', exact: true }).waitFor()
+  expect(await page.locator('.approval-shown strong').innerText()).toBe('120.00')
+  expect(await page.evaluate(() => 'attacked' in globalThis)).toBe(false)
+  const approve = page.getByRole('button', { name: 'Approve', exact: true })
+  expect(await approve.isDisabled()).toBe(true)
+  await page.evaluate(AXE)
+  const violations = await page.evaluate<{ id: string }[]>(
+    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, html: nodes[0].html })))',
+  )
+  expect(violations).toEqual([])
+  await page.getByLabel('Amount to refund').fill('80')
+  await page.getByRole('combobox', { name: /^why/ }).selectOption('goodwill')
+  await page.getByLabel('Send a letter').check()
+  await approve.click()
+  await page.getByText('Approved by').waitFor()
+
+  const waited = await waiting
+  expect(waited.code).toBe(0)
+  expect(JSON.parse(waited.stdout)).toMatchObject({
+    status: 'approved',
+    answers: { amount: 80, why: 'goodwill', letter: true },
+    decisions: [{ verdict: 'approve' }],
+  })
+  await cli('approval', 'use', id)
+  await cli('approval', 'finish', id)
+  await page.reload()
+  await page.getByText('done by').waitFor()
+})

@@ -1,0 +1,365 @@
+/**
+ * What somebody may try with a proposal. Each attempt is refused with its own error, and afterwards no row of a table, no upload, no decision
+ * and no setting is another one. The last tests take the analysis away: the rights of the login are the wall.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { asStagedoorError, type ErrorCode } from '../../src/kernel/errors.ts'
+import { useDatabase } from '../support/database.ts'
+import { createWorkspace } from '../support/factories.ts'
+import { useProposals } from '../support/proposals.ts'
+import { sqlstateOf } from '../support/sqlstate.ts'
+
+const db = useDatabase()
+const proposals = useProposals(db)
+
+beforeAll(async () => {
+  await proposals.sql(`
+    create table public.goods (id integer primary key, name text, price numeric(10, 2), tenant uuid);
+    insert into public.goods select n, 'good ' || n, n from generate_series(1, 50) n;
+    create table public.secrets (id integer primary key, secret text);
+    insert into public.secrets values (1, 'hidden');
+    create table public.marks (mark text);
+    grant insert, select on public.marks to public;
+    create function public.leak(t text) returns text language plpgsql security definer as $$
+      begin insert into public.marks values (t); return (select secret from public.secrets limit 1); end $$;
+    -- A better match than PostgreSQL's own for a varchar, and an operator of the same name.
+    create function public.upper(t varchar) returns text language sql immutable security definer as $$ select 'shadow' $$;
+    create function public.add_shadow(a numeric, b text) returns numeric language sql immutable security definer as $$ select 0::numeric $$;
+    create operator public.+ (leftarg = numeric, rightarg = text, function = public.add_shadow);
+    create function public.quiet(n integer) returns boolean language plpgsql immutable as $$
+      begin insert into public.marks values ('planner'); return true; end $$;
+    create table public.shorts (id integer primary key, name varchar(20)); insert into public.shorts values (1, 'one');
+    create type public.holder as (t text);
+    create function public.holder_text(h public.holder) returns text language sql security definer as $$ insert into public.marks values ('cast'); select 'x' $$;
+    create cast (public.holder as text) with function public.holder_text(public.holder);
+    create view public.goods_view as select * from public.goods;
+    grant select, update on public.goods_view to stagedoor_proposer;
+    create table public.big (id integer primary key, n integer)`)
+  await proposals.open('public.goods', { operations: ['insert', 'update', 'delete'] })
+  await proposals.open('public.shorts')
+})
+
+/** Everything that an attempt must leave as it is. */
+async function state() {
+  const [row] = await proposals.sql<Record<string, unknown>>(`
+    select (select string_agg(g::text, ';' order by id) from goods g) as goods, (select string_agg(s::text, ';') from secrets s) as secrets,
+           (select string_agg(s::text, ';') from shorts s) as shorts, (select count(*)::int from marks) as marks,
+           (select count(*)::int from iu_core.ingest_upload) as uploads, (select count(*)::int from iu_core.ingest_plan) as plans,
+           (select count(*)::int from iu_core.change_review) as decisions, (select count(*)::int from iu_core.ingest_promotion) as promotions,
+           (select count(*)::int from pg_largeobject_metadata) as large_objects, (select count(*)::int from pg_locks l where locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())) as advisory,
+           (select count(*)::int from pg_class where relpersistence = 't') as temporary, (select count(*)::int from pg_proc where proname = 'stagedoor_proposal') as functions,
+           (select count(*)::int from pg_prepared_xacts) as prepared, (select max(oid)::text from pg_class where relnamespace = 'public'::regnamespace) as newest`)
+  return row
+}
+
+const ATTACKS: readonly [name: string, statement: string, code?: ErrorCode][] = [
+  ['several statements', 'update goods set price = 0; delete from goods', 'proposal_refused'],
+  [
+    'several statements, the second in a comment that ends',
+    'update goods set price = 0 /* */; drop table goods',
+    'proposal_fails',
+  ],
+  [
+    'an end of the body that analyses it',
+    'update goods set price = 0; end; drop table goods; select 1',
+    'proposal_fails',
+  ],
+  ['an end of the body, with a comment', 'update goods set price = 0; end --', 'proposal_fails'],
+  ['COMMIT', 'commit', 'proposal_fails'],
+  [
+    'an end of the WITH around it',
+    'update goods set price = 0 returning *), x as (delete from goods',
+    'proposal_fails',
+  ],
+  ['a comment that is not closed', 'update goods set price = 0 /*', 'proposal_fails'],
+  ['a quote that is not closed', `update goods set name = 'x`, 'proposal_fails'],
+  ['a dollar quote that is not closed', 'update goods set name = $x$ ; ', 'proposal_fails'],
+  ['a backslash before a quote', `update goods set name = 'x\\'; delete from goods --'`, 'proposal_refused'],
+  [
+    'a WITH that writes',
+    'with gone as (delete from goods returning *) update goods set price = 0',
+    'proposal_refused',
+  ],
+  [
+    'a WITH that inserts elsewhere',
+    `with x as (insert into marks values ('x') returning 1) update goods set price = 0`,
+    'proposal_refused',
+  ],
+  ['a SELECT', 'select * from goods', 'proposal_refused'],
+  ['SELECT INTO', 'select * into public.stolen from goods', 'proposal_fails'],
+  ['SET ROLE', 'set role workflow_admin', 'proposal_fails'],
+  ['RESET ALL', 'reset all', 'proposal_fails'],
+  ['SET search_path', `set search_path = 'evil'`, 'proposal_fails'],
+  ['COPY to a program', `copy goods to program 'id'`, 'proposal_fails'],
+  ['COPY from a file', `copy goods from '/etc/passwd'`, 'proposal_fails'],
+  ['DO', 'do $$ begin delete from goods; end $$', 'proposal_fails'],
+  ['CALL', 'call public.leak()', 'proposal_fails'],
+  ['a temporary table', 'create temporary table t as select 1', 'proposal_fails'],
+  ['PREPARE', 'prepare p as delete from goods', 'proposal_fails'],
+  ['EXECUTE', 'execute p', 'proposal_fails'],
+  ['EXPLAIN ANALYZE', 'explain analyze delete from goods', 'proposal_fails'],
+  ['NOTIFY', `notify channel, 'x'`, 'proposal_fails'],
+  ['LISTEN', 'listen channel', 'proposal_fails'],
+  ['LOCK', 'lock table goods', 'proposal_fails'],
+  ['TRUNCATE', 'truncate goods', 'proposal_fails'],
+  ['DROP', 'drop table goods', 'proposal_fails'],
+  ['GRANT', 'grant all on goods to public', 'proposal_fails'],
+  ['VACUUM', 'vacuum goods', 'proposal_fails'],
+  ['RETURNING that calls', `update goods set price = 0 returning public.leak('x')`, 'proposal_refused'],
+  ['RETURNING', 'update goods set price = 0 returning *', 'proposal_refused'],
+  ['a SECURITY DEFINER function', `update goods set name = public.leak('x')`, 'proposal_refused'],
+  ['one without its schema', `update goods set name = leak('x')`, 'proposal_refused'],
+  ['one in a condition', `delete from goods where public.leak('x') = 'hidden'`, 'proposal_refused'],
+  [
+    'one that says it is immutable, which the planner would call',
+    'update goods set price = 0 where quiet(1)',
+    'proposal_refused',
+  ],
+  ['a function that shadows one of PostgreSQL', 'update shorts set name = upper(name)', 'proposal_refused'],
+  [
+    'an operator that shadows one of PostgreSQL',
+    `update goods set price = price + 'x'::text`,
+    'proposal_refused',
+  ],
+  ['dblink', `update goods set name = dblink('dbname=x', 'select 1')`, 'proposal_fails'],
+  ['a large object', 'update goods set price = lo_create(0)::integer', 'proposal_refused'],
+  ['a file of the server', `update goods set name = lo_import('/etc/passwd')::text`, 'proposal_refused'],
+  ['reading a file', `update goods set name = pg_read_file('/etc/passwd')`, 'proposal_refused'],
+  ['an advisory lock', `update goods set price = 0 where pg_try_advisory_lock(1)`, 'proposal_refused'],
+  ['one of the transaction', `update goods set name = pg_advisory_xact_lock(1)::text`, 'proposal_refused'],
+  ['pg_sleep', 'update goods set name = pg_sleep(100)::text', 'proposal_refused'],
+  ['pg_sleep in a table', 'update goods set price = 0 from pg_sleep(100)', 'proposal_refused'],
+  ['set_config', `update goods set name = set_config('role', 'workflow_admin', false)`, 'proposal_refused'],
+  [
+    'set_config by its number',
+    `update goods set name = pg_catalog . "set_config"('stagedoor.workspace_id', '', true)`,
+    'proposal_refused',
+  ],
+  ['pg_notify', `update goods set name = pg_notify('channel', 'x')::text`, 'proposal_refused'],
+  ['nextval', `update goods set price = nextval('iu_core.event_outbox_id_seq')`],
+  [
+    'SQL in a text',
+    `update goods set name = query_to_xml('delete from goods', true, true, '')::text`,
+    'proposal_refused',
+  ],
+  [
+    'SQL in a text, as a table',
+    `update goods set name = table_to_xml('public.secrets', true, true, '')::text`,
+    'proposal_refused',
+  ],
+  ['current_setting', `update goods set name = current_setting('request.jwt.claims')`, 'proposal_refused'],
+  ['who is logged in', 'update goods set name = current_user', 'proposal_refused'],
+  ['stopping others', 'update goods set price = 0 where pg_terminate_backend(1)', 'proposal_refused'],
+  [
+    'an aggregate of somebody',
+    `update goods set price = (select count(*) from secrets)`,
+    'proposal_table_closed',
+  ],
+  [
+    'another table in a condition',
+    'update goods set price = 0 where exists (select from secrets)',
+    'proposal_table_closed',
+  ],
+  [
+    'another table that everybody may read',
+    'update goods set name = (select max(mark) from marks)',
+    'proposal_table_closed',
+  ],
+  ['another table as the target', 'update secrets set secret = null', 'proposal_table_closed'],
+  ['a table that everybody may write', `insert into marks values ('x')`, 'proposal_table_closed'],
+  ['a view, although the login has rights on it', 'update goods_view set price = 0', 'proposal_table_closed'],
+  [
+    'the catalogue',
+    'update goods set name = (select string_agg(rolname, $$,$$) from pg_roles)',
+    'proposal_table_closed',
+  ],
+  ['our own tables', `update iu_core.ingest_dataset set approval_required = false`, 'proposal_refused'],
+  ['staged rows', 'delete from public.staging_rows', 'proposal_table_closed'],
+  [
+    'FOR UPDATE',
+    'update goods set price = 0 where id in (select id from goods for update)',
+    'proposal_refused',
+  ],
+  [
+    'TABLESAMPLE',
+    'update goods set price = 0 where id in (select id from goods tablesample bernoulli (1))',
+    'proposal_refused',
+  ],
+  ['a cursor', 'update goods set price = 0 where current of c', 'proposal_refused'],
+  ['a parameter', 'update goods set price = $1', 'proposal_fails'],
+  ['the key', 'update goods set id = id + 100', 'proposal_refused'],
+  ['too many rows', `insert into goods (id) select generate_series(1000, 1000000)`, 'proposal_too_large'],
+  [
+    'no end',
+    `insert into goods (id) with recursive r (n) as (select 1000 union all select n + 1 from r) select n from r`,
+    'proposal_too_large',
+  ],
+  [
+    'names that look like a part of the tree',
+    `update goods as "} :funcid {QUERY (" set name = leak('x')`,
+    'proposal_refused',
+  ],
+  [
+    'a column name that does',
+    `update goods set name = (select ":relid 1 \\ }" from (select leak('x') as ":relid 1 \\ }") as ":commandType")`,
+    'proposal_refused',
+  ],
+  [
+    'a cast with a function of somebody',
+    `update goods set name = row('x')::public.holder::text`,
+    'proposal_refused',
+  ],
+  ['nothing', ' ;; ', 'argument_invalid'],
+  ['a NUL', 'update goods set price = 0 \0', 'argument_invalid'],
+  ['too much text', `update goods set name = '${'x'.repeat(20_000)}'`, 'argument_invalid'],
+]
+
+describe('refused, with nothing changed', () => {
+  it.each(ATTACKS)('%s', async (_, statement, code) => {
+    const before = await state()
+    const error = await proposals.propose(statement).then(
+      () => undefined,
+      (thrown) => asStagedoorError(thrown),
+    )
+    expect(error, 'it was taken').toBeDefined()
+    expect(error!.code, error!.message).not.toBe('internal')
+    if (code !== undefined) expect(error!.code, error!.message).toBe(code)
+    expect(error!.message).not.toContain('hidden')
+    expect(await state()).toEqual(before)
+  })
+
+  it('a lock that somebody else holds is waited for, and not long', async () => {
+    const other = await db.session('postgres')
+    await other.query('begin; update goods set price = 7 where id = 3')
+    const before = await state()
+    const started = performance.now()
+    await expect(proposals.propose('update goods set price = 0')).rejects.toMatchObject({
+      code: 'proposal_blocked',
+      retryable: true,
+      message: expect.stringContaining('somebody else holds a lock'),
+    })
+    expect(performance.now() - started).toBeLessThan(10_000)
+    await other.query('rollback; begin; lock table goods in access exclusive mode')
+    await expect(proposals.propose('update goods set price = 0')).rejects.toMatchObject({
+      code: 'proposal_blocked',
+    })
+    await other.query('rollback')
+    expect(await state()).toEqual(before)
+    await other.end()
+  })
+
+  it('an operation or a column that is not open', async () => {
+    await proposals.open('public.shorts', { operations: ['update'], columns: ['name'] })
+    const before = await state()
+    for (const statement of [
+      'delete from shorts',
+      `insert into shorts values (2, 'two')`,
+      `insert into shorts values (1, 'x') on conflict (id) do update set name = 'y'`,
+    ])
+      await expect(proposals.propose(statement), statement).rejects.toMatchObject({
+        code: 'proposal_refused',
+      })
+    expect(await state()).toEqual(before)
+    await proposals.open('public.shorts', { operations: ['insert', 'update', 'delete'], columns: [] })
+  })
+
+  it('a member without the right to stage, and somebody of another workspace', async () => {
+    const other = await createWorkspace(db, 'Other')
+    const before = await state()
+    await expect(
+      proposals.propose('update goods set price = 0', { workspaceId: other }),
+    ).rejects.toMatchObject({ code: 'proposal_table_closed' })
+    await expect(
+      proposals.propose('update goods set price = 0', {
+        actor: { transaction: (work) => db.as({ ...proposals.reviewer, claims: { sub: 'nobody' } }, work) },
+      }),
+    ).rejects.toMatchObject({ code: 'not_member' })
+    expect(await state()).toEqual(before)
+    const tablesOf = (sub: string) =>
+      db.as(
+        { ...proposals.reviewer, claims: { sub } },
+        async (client) => (await client.query('select target from iu_core.ingest_proposal_table')).rows,
+      )
+    expect(await tablesOf('nobody')).toEqual([])
+    expect((await tablesOf(String(proposals.reviewer.claims!.sub))).length).toBeGreaterThan(0)
+  })
+})
+
+describe('row level security of tenants', () => {
+  const [mine, theirs] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b']
+
+  it('hides rows of other workspaces from a statement, and refuses to write them', async () => {
+    await proposals.sql(`
+      create table public.shared (id integer primary key, workspace uuid not null, n integer);
+      insert into shared select n, case when n <= 5 then '${proposals.workspace}'::uuid else '${theirs}' end, n from generate_series(1, 10) n;
+      alter table shared enable row level security;
+      create policy ingests on shared to workflow_admin using (true) with check (true);
+      create policy proposals on shared to stagedoor_proposer using (workspace = current_setting('stagedoor.workspace_id')::uuid)`)
+    await proposals.open('public.shared')
+    const before = await proposals.image('public.shared')
+    const upload = await proposals.propose('update shared set n = 0')
+    expect(upload.plan_totals).toEqual({ shared: { update: 5 } })
+    for (const statement of [
+      `insert into shared values (20, '${mine}', 1)`,
+      `update shared set workspace = '${theirs}'`,
+      `update shared set n = 1 where workspace = '${theirs}'`,
+      `delete from shared where id > 5`,
+    ])
+      await expect(proposals.propose(statement), statement).rejects.toMatchObject({
+        code: 'proposal_refused',
+      })
+    expect(await proposals.image('public.shared')).toEqual(before)
+  })
+
+  it('is asked for where a dataset says whose a row is, and where no policy shows the login a row', async () => {
+    await proposals.sql(`create table public.locked (id integer primary key); alter table locked enable row level security;
+      create policy ingests on locked to workflow_admin using (true) with check (true)`)
+    await expect(proposals.open('public.locked')).rejects.toMatchObject({
+      code: 'proposal_table_unfit',
+      hint: expect.stringContaining('create policy proposals'),
+    })
+  })
+})
+
+describe('the rights of the login, without any analysis', () => {
+  const attempts: readonly [string, string][] = [
+    ['update public.secrets set secret = null', '42501'],
+    ['select * from public.secrets', '42501'],
+    ['update public.goods set id = 1', '42501'],
+    ['truncate public.goods', '42501'],
+    ['drop table public.goods', '42501'],
+    ['create table public.mine (n integer)', '42501'],
+    ['set role workflow_admin', '42501'],
+    ['set role service_role', '42501'],
+    ['set session authorization postgres', '42501'],
+    ['select * from iu_core.ingest_upload', '42501'],
+    [`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', false)`, '42501'],
+    [`select pg_read_file('/etc/passwd')`, '42501'],
+    [`copy (select 1) to program 'id'`, '42501'],
+    ['alter role stagedoor_proposer superuser', '42501'],
+    ['select lo_import($$/etc/passwd$$)', '42501'],
+    ['delete from public.staging_rows', '42501'],
+    ['create schema mine', '42501'],
+    ['select pg_terminate_backend(pid) from pg_stat_activity where usename = $$postgres$$ limit 1', '42501'],
+  ]
+  let session: Awaited<ReturnType<typeof db.session>>
+  beforeAll(async () => {
+    session = await db.session('stagedoor_proposer')
+  })
+  afterAll(() => session.end())
+
+  it.each(attempts)('%s', async (statement, state) => {
+    expect(await sqlstateOf(session.query(statement))).toBe(state)
+  })
+
+  it('are all that it has: any more, and nothing is worked out', async () => {
+    await proposals.sql('alter role stagedoor_proposer bypassrls')
+    try {
+      await expect(proposals.propose('update goods set price = 0')).rejects.toMatchObject({
+        code: 'proposal_login_missing',
+      })
+    } finally {
+      await proposals.sql('alter role stagedoor_proposer nobypassrls')
+    }
+  })
+})
