@@ -62,9 +62,11 @@ export interface StagedMark {
 /** Stages the marking of a document. No transaction is open while the document is parsed; a large one is parsed in a thread. */
 export async function stageMark(transaction: Transaction, mark: NewMark): Promise<StagedMark> {
   const { workspace, source: given, owner, purpose, again = false, ...options } = mark
-  const previous = await transaction((client) => previousPieces(client, workspace, options.sourceRef))
-  const fallbackLanguage = await transaction((client) => languageOf(client, given))
-  const { manifest, source, report } = await markInThread(given, { ...options, previous, fallbackLanguage })
+  const before = await transaction(async (client) => ({
+    previous: await previousPieces(client, workspace, options.sourceRef),
+    fallbackLanguage: await languageOf(client, given),
+  }))
+  const { manifest, source, report } = await markInThread(given, { ...options, ...before })
   const staged = await transaction((client) =>
     stageProposal(client, {
       workspace,

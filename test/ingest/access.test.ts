@@ -165,9 +165,14 @@ async function tried(who: string, what: string, sql: string, values: unknown[] =
 /** Table → the condition that a row is B's. */
 const OF_B: Record<string, string> = {
   ...Object.fromEntries(
-    ['ingest_upload', 'ingest_mapping', 'ingest_read_option', 'ingest_cursor', 'ingest_limit'].map(
-      (table) => [`iu_core.${table}`, 'workspace_id = $1'],
-    ),
+    [
+      'ingest_upload',
+      'ingest_mapping',
+      'ingest_read_option',
+      'ingest_cursor',
+      'ingest_limit',
+      'ingest_proposal_table',
+    ].map((table) => [`iu_core.${table}`, 'workspace_id = $1']),
   ),
   ...Object.fromEntries(
     [
@@ -191,6 +196,7 @@ const OF_B: Record<string, string> = {
       'ingest_kept_cell',
       'ingest_plan_mark',
       'ingest_reading',
+      'ingest_proposal',
     ].map((table) => [
       `iu_core.${table}`,
       `upload_id = any (array['UPLOADS']::uuid[]) and $1::uuid is not null`,
@@ -209,6 +215,7 @@ const NOBODYS = [
   'iu_core.ingest_row_type',
   'iu_core.ingest_entity_type',
   'iu_core.ingest_dataset_audit',
+  'iu_core.ingest_proposal_table_audit',
 ]
 /** Target tables of the user's own, whose access control is the user's. */
 const USERS = [

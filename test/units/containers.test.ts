@@ -88,16 +88,20 @@ describe('a move', () => {
     expect(await graph.events('piece.piece_reordered', 'iu.unit_moved')).toEqual(before)
   })
 
-  it('makes no version, and nothing for search', async () => {
+  it('is searched again only where the container is another one: its title is', async () => {
     const { container, p } = await document('ab')
-    const outbox = () =>
-      db.owner('select generation from iu_core.vector_outbox where unit_id = any ($1) order by unit_id', [
-        [container, p('a'), p('b')],
-      ])
+    const outbox = async () => {
+      const rows = await db.owner<{ unit_id: string; generation: string }>(
+        'select unit_id, generation from iu_core.vector_outbox where unit_id = any ($1)',
+        [[container, p('a'), p('b')]],
+      )
+      return new Map(rows.map(({ unit_id, generation }) => [unit_id, Number(generation)]))
+    }
     const before = await outbox()
     await graph.move(p('b'), container, 1)
-    await graph.move(p('a'), null)
     expect(await outbox()).toEqual(before)
+    await graph.move(p('a'), null)
+    expect(await outbox()).toEqual(new Map(before).set(p('a'), before.get(p('a'))! + 1))
   })
 
   it('of an enacted unit is allowed, of a retired or deleted one refused', async () => {

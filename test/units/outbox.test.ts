@@ -68,10 +68,31 @@ describe('after a worker has done the row,', () => {
     expect(await outbox(db, unit.unit_id)).toMatchObject({ operation: 'upsert', generation: '3', wait: 120 })
   })
 
-  it('a title, a profile, a kind, an edge, a place and nothing at all are no work', async () => {
+  it('a title and another container are a patch: both are searched, the text keeps its vector', async () => {
     const { unit_id } = unit
     await edit(life.operator, unit_id, 1, { p_title: 'Another' })
-    await edit(life.operator, unit_id, 2, { p_body: 'One' })
+    expect(await outbox(db, unit_id)).toMatchObject({ operation: 'patch', generation: '2', status: 'pending' })
+    await workerSets(`status = 'done'`)
+    const container = await create(life, { p_unit_kind: 'document' })
+    await call(life.operator, 'fn_unit_move', { p_unit_id: unit_id, p_container_id: container.unit_id })
+    expect(await outbox(db, unit_id)).toMatchObject({ operation: 'patch', generation: '3', status: 'pending' })
+    expect(await outbox(db, container.unit_id)).toMatchObject({ generation: '1' })
+  })
+
+  it('the title of a container is a patch of what is in it', async () => {
+    const container = await create(life, { p_unit_kind: 'document' })
+    await call(life.operator, 'fn_unit_move', { p_unit_id: unit.unit_id, p_container_id: container.unit_id })
+    await workerSets(`status = 'done'`)
+    await edit(life.operator, container.unit_id, 1, { p_title: 'Another' })
+    expect(await outbox(db, unit.unit_id)).toMatchObject({ operation: 'patch', generation: '3', status: 'pending' })
+  })
+
+  it('a profile, a kind, an edge, an order and nothing at all are no work', async () => {
+    const { unit_id } = unit
+    const container = await create(life, { p_unit_kind: 'document' })
+    await call(life.operator, 'fn_unit_move', { p_unit_id: unit_id, p_container_id: container.unit_id })
+    await workerSets(`status = 'done'`)
+    await edit(life.operator, unit_id, 1, { p_body: 'One' })
     await call(life.operator, 'fn_unit_profile_patch', { p_unit_id: unit_id, p_patch: { a: 1 } })
     await call(life.reviewer, 'fn_unit_change_kind', {
       p_unit_id: unit_id,
@@ -83,10 +104,8 @@ describe('after a worker has done the row,', () => {
       p_edge_type: 'refers_to',
       p_target_ref: 'https://example.org',
     })
-    const container = await create(life, { p_unit_kind: 'document' })
-    await call(life.operator, 'fn_unit_move', { p_unit_id: unit_id, p_container_id: container.unit_id })
     await call(life.operator, 'fn_unit_reorder', { p_container_id: container.unit_id, p_unit_ids: [unit_id] })
-    expect(await outbox(db, unit_id)).toMatchObject({ generation: '1', status: 'done' })
+    expect(await outbox(db, unit_id)).toMatchObject({ generation: '2', status: 'done' })
     expect(await outbox(db, container.unit_id)).toMatchObject({ generation: '1' })
   })
 })

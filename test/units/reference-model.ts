@@ -183,6 +183,7 @@ export class UnitModel {
     const next = { no: old.no + 1, title: title ?? old.title, body: body ?? old.body, by: this.#actors[by] }
     if (next.title === old.title && next.body === old.body) return
     unit.versions.push(next)
+    if (next.title !== old.title) this.#enqueue(unit, 'patch')
     if (next.body !== old.body) this.#enqueue(unit, 'upsert')
     const hashes = { content_hash: sha256(next.body), previous_hash: sha256(old.body) }
     this.#tell(unit, by, 'iu.unit_versioned', { unit_id: unit.id, version_no: next.no, ...hashes })

@@ -33,7 +33,7 @@ describe('a unit', () => {
   it('is shown with its version, topics, edges and the word of the checker', async () => {
     await graph.call(`select iu_core.fn_topic_add($1, 'shown')`, [graph.workspace], graph.admin)
     const target = await one()
-    const unit = await one({ body: 'Ünïcode', profile: { topic_labels: ['shown'], a: 1 } })
+    const unit = await one({ body: 'The ünïcode', profile: { topic_labels: ['shown'], a: 1 } })
     await graph.edge(unit, target)
     await graph.edge(unit, 'nowhere')
     await graph.edge(target, unit)
@@ -41,7 +41,7 @@ describe('a unit', () => {
     expect(await view(unit)).toMatchObject({
       ...whole,
       language: 'en',
-      body_bytes: 9,
+      body_bytes: 13,
       topics: ['shown'],
       edges_out: 2,
       edges_in: 1,
