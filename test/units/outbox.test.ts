@@ -71,11 +71,19 @@ describe('after a worker has done the row,', () => {
   it('a title and another container are a patch: both are searched, the text keeps its vector', async () => {
     const { unit_id } = unit
     await edit(life.operator, unit_id, 1, { p_title: 'Another' })
-    expect(await outbox(db, unit_id)).toMatchObject({ operation: 'patch', generation: '2', status: 'pending' })
+    expect(await outbox(db, unit_id)).toMatchObject({
+      operation: 'patch',
+      generation: '2',
+      status: 'pending',
+    })
     await workerSets(`status = 'done'`)
     const container = await create(life, { p_unit_kind: 'document' })
     await call(life.operator, 'fn_unit_move', { p_unit_id: unit_id, p_container_id: container.unit_id })
-    expect(await outbox(db, unit_id)).toMatchObject({ operation: 'patch', generation: '3', status: 'pending' })
+    expect(await outbox(db, unit_id)).toMatchObject({
+      operation: 'patch',
+      generation: '3',
+      status: 'pending',
+    })
     expect(await outbox(db, container.unit_id)).toMatchObject({ generation: '1' })
   })
 
@@ -84,7 +92,11 @@ describe('after a worker has done the row,', () => {
     await call(life.operator, 'fn_unit_move', { p_unit_id: unit.unit_id, p_container_id: container.unit_id })
     await workerSets(`status = 'done'`)
     await edit(life.operator, container.unit_id, 1, { p_title: 'Another' })
-    expect(await outbox(db, unit.unit_id)).toMatchObject({ operation: 'patch', generation: '3', status: 'pending' })
+    expect(await outbox(db, unit.unit_id)).toMatchObject({
+      operation: 'patch',
+      generation: '3',
+      status: 'pending',
+    })
   })
 
   it('a profile, a kind, an edge, an order and nothing at all are no work', async () => {
