@@ -104,8 +104,14 @@ beforeAll(async () => {
     `iu_core.ingest_plan_base_line values ($1, 2, '{}')`,
     `iu_core.ingest_conflict_answer (upload_id, answer, cells, row_count, columns, answered_by) values ($1, 'use_mine', 1, 1, '[]', 'x')`,
     `iu_core.ingest_kept_cell values ($1, 1, 'amount', '{x}', '{1}')`,
+    `iu_core.ingest_proposal (upload_id, statement, operation, target, took_ms, locked_ms) values ($1, 'x', 'insert', 'x', 1, 1)`,
   ])
     await db.owner(`insert into ${sql}`, [B.promoted.upload_id])
+  await db.owner(
+    `insert into iu_core.ingest_proposal_table (dataset, workspace_id, target, operations, opened_by)
+     values ('trial', $1, 'public.x', '{insert}', 'x')`,
+    [trial.workspace],
+  )
   await trial.service(`select iu_core.fn_ingest_mapping_set($1, 'trial', 'file', '{}')`, [trial.workspace])
   await db.owner('select iu_core.fn_ingest_limit_set($1, 1000, null, null)', [trial.workspace])
 })
