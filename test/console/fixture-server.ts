@@ -163,6 +163,7 @@ export function initialState(): FixtureState {
         workspace_id: null,
         platforms: [{ platform: 'meta', title: 'Meta' }],
         row_types: [],
+        takes: 'files',
         has_clients: false,
       },
     ],
