@@ -227,7 +227,8 @@ function HitPages({ list, first, question }: HitPagesProps) {
         </p>
       ))}
       <FailureNote failure={failure} />
-      {last.next !== undefined && (
+      {/* While somebody types, the next answer would take these pages away. */}
+      {!question.typing && last.next !== undefined && (
         <div>
           <button
             type="button"
