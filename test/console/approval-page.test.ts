@@ -57,7 +57,7 @@ it('a reviewer reads what is shown, fills in the form and approves; the program 
   await page.getByRole('combobox', { name: /^why/ }).selectOption('goodwill')
   await page.getByLabel('Send a letter').check()
   await approve.click()
-  await page.getByText('Approved by').waitFor()
+  await page.getByText('Approved by you', { exact: true }).waitFor()
 
   const waited = await waiting
   expect(waited.code).toBe(0)
