@@ -16,7 +16,7 @@ import { project } from './projecting.ts'
 
 const db = useDatabase()
 const life = useLife(db)
-const QUESTIONS = cases(300, 3_000)
+const QUESTIONS = cases(100, 3_000)
 const MAX_MS = 200
 let viewer: Member
 let readers: Pool
