@@ -1,5 +1,6 @@
 -- Assertions of a dataset: queries over its tables as they would be after the promotion, which return no row where they hold. They run with
--- the plan and are part of it, and once more with the promotion, on the tables as they are then.
+-- every plan that writes into one of these tables, whichever dataset or statement made it, and are part of it; and once more with the
+-- promotion, on the tables as they are then.
 
 -- Adds to a plan what its assertions found: a note for each, and a refusal where one that is an error does not hold. The digest covers
 -- them. Internal.
@@ -9,9 +10,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_found jsonb;
+  v_found jsonb := iu_core.fn_ingest_assertions(p_upload, p_definition, true);
 begin
-  v_found := iu_core.fn_ingest_assertions(p_upload, p_definition, true);
+  if v_found = '[]' then
+    return p_plan;
+  end if;
   update iu_core.ingest_plan p
      set notes = p.notes || (select coalesce(jsonb_agg(jsonb_build_object('rule', 'assertion.' || (f.value ->> 'name'), 'message', f.value ->> 'message')
                                                        order by f.ordinality), '[]')
@@ -29,15 +32,25 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_refusal text;
+  v_refusal text := iu_core.fn_ingest_assertions_refusal(iu_core.fn_ingest_assertions(p_upload, p_definition, false));
 begin
-  if p_definition ? 'assertions' then
-    v_refusal := iu_core.fn_ingest_assertions_refusal(iu_core.fn_ingest_assertions(p_upload, p_definition, false));
-    if v_refusal is not null then
-      perform iu_core.fn_ingest_raise_plan_refused(p_upload.upload_id, v_refusal);
-    end if;
+  if v_refusal is not null then
+    perform iu_core.fn_ingest_raise_plan_refused(p_upload.upload_id, v_refusal);
   end if;
 end $$;
+
+-- The declarations whose assertions concern an upload: of datasets that its workspace has, with a table that this one writes. Internal.
+create or replace function iu_core.fn_ingest_asserting(p_workspace_id uuid, p_definition jsonb) returns setof jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select d.definition
+    from iu_core.ingest_dataset d
+   where jsonb_array_length(coalesce(d.definition -> 'assertions', '[]')) > 0 and (d.workspace_id is null or d.workspace_id = p_workspace_id)
+     and exists (select from jsonb_array_elements(d.definition -> 'rows') a, jsonb_array_elements(p_definition -> 'rows') b
+                  where iu_core.fn_ingest_table(a ->> 'target') = iu_core.fn_ingest_table(b ->> 'target'))
+   order by d.dataset
+$$;
 
 -- The first of those that do not hold and are errors; NULL: none. Internal.
 create or replace function iu_core.fn_ingest_assertions_refusal(p_found jsonb) returns text
@@ -48,7 +61,7 @@ as $$
    where f.value ->> 'severity' = 'error' and not (f.value ->> 'holds')::boolean order by f.ordinality limit 1
 $$;
 
--- [{"name", "severity", "holds", "message"}] of all assertions. p_planned: on the rows as the plan of the upload would leave them; else as
+-- [{"name", "severity", "holds", "message"}] of all assertions that concern an upload; p_definition: of its own dataset. p_planned: on the rows as the plan of the upload would leave them; else as
 -- they are. A query sees each row type under its name, and under that of its table where no row type has it: the rows of the upload's
 -- workspace and client, where a column says whose they are. It can only read: it runs in a subtransaction that refuses every write and is
 -- rolled back. Internal.
@@ -59,38 +72,42 @@ as $$
 declare
   c_max_rows constant integer := 1000;
   c_max_shown constant integer := 3;
-  v_tables text := iu_core.fn_ingest_asserted_tables(p_upload, p_definition, p_planned);
+  v_asserting jsonb;
+  v_tables text;
   v_assertion jsonb;
   v_count bigint;
   v_shown text;
   v_failure text;
   v_found jsonb := '[]';
 begin
-  for v_assertion in select value from jsonb_array_elements(p_definition -> 'assertions') with ordinality a order by a.ordinality loop
-    v_failure := null;
-    begin
-      perform set_config('transaction_read_only', 'on', true);
-      execute format($sql$
-        with %s
-        select count(*), left((select string_agg(to_jsonb(s)::text, ', ') from (select * from found limit %s) s), 500)
-          from (select * from found limit %s) f
-      $sql$, v_tables || iu_core.fn_ingest_assertion_query(v_assertion), c_max_shown, c_max_rows) into v_count, v_shown;
-      -- Ends the subtransaction, and with it that nothing can be written.
-      raise triggered_action_exception;
-    exception
-      when triggered_action_exception then
-        null;
-      when others then
-        get stacked diagnostics v_failure = message_text;
-    end;
-    v_found := v_found || jsonb_build_object(
-      'name', v_assertion ->> 'name', 'severity', coalesce(v_assertion ->> 'severity', 'error'), 'holds', v_failure is null and v_count = 0,
-      'message', case
-        when v_failure is not null then format('The assertion %s cannot be checked: %s', v_assertion ->> 'name', v_failure)
-        when v_count = 0 then format('The assertion %s holds', v_assertion ->> 'name')
-        else format('The assertion %s does not hold%s: %s%s', v_assertion ->> 'name', coalesce(' (' || (v_assertion ->> 'message') || ')', ''), v_shown,
-                    case when v_count >= c_max_rows then format(' and at least %s more', v_count - c_max_shown)
-                         when v_count > c_max_shown then format(' and %s more', v_count - c_max_shown) else '' end) end);
+  for v_asserting in select a from iu_core.fn_ingest_asserting(p_upload.workspace_id, p_definition) a loop
+    v_tables := iu_core.fn_ingest_asserted_tables(p_upload, p_definition, v_asserting, p_planned);
+    for v_assertion in select value from jsonb_array_elements(v_asserting -> 'assertions') with ordinality a order by a.ordinality loop
+      v_failure := null;
+      begin
+        perform set_config('transaction_read_only', 'on', true);
+        execute format($sql$
+          with %s
+          select count(*), left((select string_agg(to_jsonb(s)::text, ', ') from (select * from found limit %s) s), 500)
+            from (select * from found limit %s) f
+        $sql$, v_tables || iu_core.fn_ingest_assertion_query(v_assertion), c_max_shown, c_max_rows) into v_count, v_shown;
+        -- Ends the subtransaction, and with it that nothing can be written.
+        raise triggered_action_exception;
+      exception
+        when triggered_action_exception then
+          null;
+        when others then
+          get stacked diagnostics v_failure = message_text;
+      end;
+      v_found := v_found || jsonb_build_object(
+        'name', v_assertion ->> 'name', 'severity', coalesce(v_assertion ->> 'severity', 'error'), 'holds', v_failure is null and v_count = 0,
+        'message', case
+          when v_failure is not null then format('The assertion %s cannot be checked: %s', v_assertion ->> 'name', v_failure)
+          when v_count = 0 then format('The assertion %s holds', v_assertion ->> 'name')
+          else format('The assertion %s does not hold%s: %s%s', v_assertion ->> 'name', coalesce(' (' || (v_assertion ->> 'message') || ')', ''), v_shown,
+                      case when v_count >= c_max_rows then format(' and at least %s more', v_count - c_max_shown)
+                           when v_count > c_max_shown then format(' and %s more', v_count - c_max_shown) else '' end) end);
+    end loop;
   end loop;
   return v_found;
 end $$;
@@ -103,8 +120,10 @@ as $$
   select format(E', found as (select * from (\n%s\n) q)', p_assertion ->> 'sql')
 $$;
 
--- The row types of a dataset as the tables of a WITH. Internal.
-create or replace function iu_core.fn_ingest_asserted_tables(p_upload iu_core.ingest_upload, p_definition jsonb, p_planned boolean) returns text
+-- The row types of a dataset that asserts (p_asserting) as the tables of a WITH, for an upload of the dataset p_definition. Internal.
+create or replace function iu_core.fn_ingest_asserted_tables(
+  p_upload iu_core.ingest_upload, p_definition jsonb, p_asserting jsonb, p_planned boolean
+) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -116,16 +135,17 @@ declare
   v_own text;
   v_body text;
   v_tables text;
-  v_names text[] := array(select s ->> 'name' from jsonb_array_elements(p_definition -> 'rows') s);
+  v_names text[] := array(select s ->> 'name' from jsonb_array_elements(p_asserting -> 'rows') s);
 begin
-  for v_spec in select value from jsonb_array_elements(p_definition -> 'rows') with ordinality r order by r.ordinality loop
+  for v_spec in select value from jsonb_array_elements(p_asserting -> 'rows') with ordinality r order by r.ordinality loop
     v_table := iu_core.fn_ingest_table(v_spec ->> 'target');
     select string_agg(format('t.%I = %L', m.key, case m.value when '$workspace' then p_upload.workspace_id else p_upload.client_id end), ' and ')
       into v_own
-      from jsonb_each_text(v_spec -> 'columns') m where m.value = '$workspace' or m.value = '$client' and p_upload.client_id is not null;
+      from jsonb_each_text(v_spec -> 'columns') m where m.value = '$workspace' or m.value = '$client' and p_definition ? 'client';
     v_in_file := false;
     if p_planned then
-      select t.* into v_type from iu_core.fn_ingest_row_types(p_definition, p_upload.reading -> 'layout') t where t.row_type = v_spec ->> 'name';
+      select t.* into v_type from iu_core.fn_ingest_row_types(p_definition, p_upload.reading -> 'layout') t
+       where t.target = v_table order by t.row_type = v_spec ->> 'name' desc limit 1;
       v_in_file := found;
     end if;
     if not v_in_file then
@@ -197,7 +217,7 @@ begin
     v_failure := null;
     begin
       perform set_config('transaction_read_only', 'on', true);
-      execute format('explain with %s%s select * from found', iu_core.fn_ingest_asserted_tables(v_nobody, p_definition, false),
+      execute format('explain with %s%s select * from found', iu_core.fn_ingest_asserted_tables(v_nobody, p_definition, p_definition, false),
                      iu_core.fn_ingest_assertion_query(v_assertion));
       raise triggered_action_exception;
     exception

@@ -162,8 +162,8 @@ begin
   returning * into v_plan;
   v_steps := v_steps || iu_core.fn_ingest_step('digest', v_at);
   v_at := clock_timestamp();
-  if v_dataset.definition ? 'assertions' then
-    v_plan := iu_core.fn_ingest_plan_assertions(u, v_dataset.definition, v_plan);
+  v_plan := iu_core.fn_ingest_plan_assertions(u, v_dataset.definition, v_plan);
+  if exists (select from jsonb_array_elements(v_plan.notes) n where n ->> 'rule' like 'assertion.%') then
     v_steps := v_steps || iu_core.fn_ingest_step('assertions', v_at);
     v_at := clock_timestamp();
   end if;

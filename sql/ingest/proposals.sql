@@ -118,6 +118,7 @@ begin
                            iu_core.fn_ingest_step('compare', v_started))
     from iu_core.fn_ingest_plan_row_digests(p_upload_id) as r
   returning * into v_plan;
+  v_plan := iu_core.fn_ingest_plan_assertions(u, v_dataset.definition, v_plan);
   v_plan := iu_core.fn_review_plan(u, v_plan);
   perform iu_core.fn_ingest_mark_seen(p_upload_id, v_looked, 0);
   update iu_core.ingest_upload set status = 'planned', error = null where upload_id = p_upload_id;

@@ -3,10 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Assertion, Dataset } from '../../src/ingest/datasets/dataset.ts'
 import { parseDataset } from '../../src/ingest/datasets/declare.ts'
 import { backEndActor, promotePlan } from '../../src/ingest/pipeline.ts'
+import { propose } from '../../src/ingest/proposals/proposals.ts'
 import { repairUpload } from '../../src/ingest/repair.ts'
 import type { Upload } from '../../src/ingest/uploads.ts'
+import { createPool } from '../../src/kernel/postgres/connection.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
+import { openToStatements } from '../support/proposals.ts'
 
 const db = useDatabase()
 const ingest = useIngest(db)
@@ -120,6 +123,41 @@ describe('an assertion', () => {
     expect(left.plan_refusal).toContain('"debit": 10.00')
     await register([BALANCED])
   })
+})
+
+it('is asked of every plan on its tables: of another dataset, and of a statement', async () => {
+  await register([BALANCED])
+  const other = ledger([], { name: 'other_ledger' })
+  await ingest.register(other, { approvalRequired: false })
+  const wrong = await ingest.file(`${HEAD}61,G,3.00,\n`, {
+    dataset: 'other_ledger',
+    platform: 'file',
+    clientId: undefined as never,
+  })
+  expect(wrong.plan_refusal).toContain('The assertion debits_equal_credits does not hold')
+
+  await db.pool('postgres').query(`alter table ledger_entries enable row level security;
+    create policy ingests on ledger_entries to workflow_admin using (true) with check (true);
+    create policy proposals on ledger_entries to stagedoor_proposer using (workspace_id = current_setting('stagedoor.workspace_id')::uuid)`)
+  await openToStatements(db, ingest.workspace, 'public.ledger_entries')
+  const pool = db.pool('stagedoor_worker')
+  const proposalPool = createPool(db.url('stagedoor_proposer'), { max: 1, purpose: 'proposals' })
+  try {
+    const statement = (text: string) =>
+      propose({ pool, home: '', proposalPool }, text, {
+        actor: backEndActor(pool, ingest.operator.userId),
+        workspaceId: ingest.workspace,
+      })
+    const refused = await statement(
+      `delete from public.ledger_entries where booking = 'A' and debit is not null`,
+    )
+    expect(refused.upload.plan_refusal).toContain('The assertion debits_equal_credits does not hold')
+    const balanced = await statement(`update public.ledger_entries set booking = 'H' where booking = 'A'`)
+    expect(balanced.upload.plan_refusal).toBeNull()
+    expect(notesOf(balanced.upload)).toEqual(['The assertion debits_equal_credits holds'])
+  } finally {
+    await proposalPool.end()
+  }
 })
 
 it('that is a warning is a note, and does not refuse', async () => {

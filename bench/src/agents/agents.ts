@@ -138,7 +138,8 @@ async function throughPlainSql({ database, size }: Task): Promise<Figures> {
 async function throughServer({ size }: Task): Promise<Figures> {
   const server = await startServer(
     `create table public.products (id bigint primary key, name text not null, price numeric(12, 4) not null);
-     insert into public.products select n, 'Product ' || n, n from generate_series(1, ${size * 10}) n`,
+     insert into public.products select n, 'Product ' || n, n from generate_series(1, ${size * 10}) n;
+     grant select, insert, update, delete on public.products to workflow_admin`,
     'public.products',
   )
   try {
