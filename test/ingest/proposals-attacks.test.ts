@@ -256,6 +256,16 @@ const ATTACKS: readonly [name: string, statement: string, code?: ErrorCode][] = 
     `update goods set name = (16384 + goods.id)::oid::regclass::text`,
     'proposal_refused',
   ],
+  [
+    'names of tables by the types of their rows',
+    `update goods set name = (16384 + goods.id)::oid::regtype::text`,
+    'proposal_refused',
+  ],
+  [
+    'names of logins by default rights',
+    `update goods set name = acldefault('r', 10)::text`,
+    'proposal_refused',
+  ],
   ['names of logins by their numbers', `update goods set name = 10::oid::regrole::text`, 'proposal_refused'],
   [
     'whether a table exists',

@@ -26,14 +26,7 @@ const ALLOWED_FUNCTIONS = [
   ...['jsonb_build_object', 'jsonb_build_array', 'json_object', 'json_agg', 'jsonb_agg', 'json_object_agg'],
   ...['jsonb_object_agg', 'json_agg_strict', 'jsonb_agg_strict', 'array_agg'],
   ...['jsonb_path_query_tz', 'jsonb_path_exists_tz', 'jsonb_path_match_tz', 'jsonb_path_query_first_tz'],
-  ...[
-    'to_tsvector',
-    'to_tsquery',
-    'plainto_tsquery',
-    'phraseto_tsquery',
-    'websearch_to_tsquery',
-    'pg_typeof',
-  ],
+  ...['to_tsvector', 'to_tsquery', 'plainto_tsquery', 'phraseto_tsquery', 'websearch_to_tsquery'],
   ...['random', 'random_normal', 'gen_random_uuid', 'uuidv4', 'uuidv7'],
 ]
 
@@ -71,7 +64,7 @@ export async function refusedRoutines(
 /** Types that show names of the catalogue for numbers, or numbers for names; not those that statements need. */
 const CATALOGUE_TYPES = [
   ...['regclass', 'regproc', 'regprocedure', 'regoper', 'regoperator', 'regrole', 'regnamespace'],
-  ...['regcollation', 'regdatabase'],
+  ...['regcollation', 'regdatabase', 'regtype', 'aclitem'],
 ]
 
 /**

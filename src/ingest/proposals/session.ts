@@ -159,7 +159,8 @@ async function withOldByKey(
   const isMerge = operation === 'merge'
   await client.query('savepoint statement')
   const found = await changedRows(client, statement, `returning ${isMerge ? 'merge_action(), ' : ''}*`, table)
-  await client.query('rollback to savepoint statement')
+  // Keys are compared by operators of PostgreSQL: one of somebody may fit a type better.
+  await client.query('rollback to savepoint statement; set local search_path = pg_catalog, pg_temp')
   const width = table.names.length
   // Columns of other tables follow those of the target; of a MERGE they come before.
   const rows = found.map((row) =>
