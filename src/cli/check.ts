@@ -77,7 +77,11 @@ Each file is read and planned in a transaction that is rolled back. While it run
     )
 
 /** Not a matter of the file: nothing can be checked. */
-const UNREACHABLE: ReadonlySet<string> = new Set(['database_unreachable', 'migrations_pending', 'gate_closed'])
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'database_unreachable',
+  'migrations_pending',
+  'gate_closed',
+])
 
 interface CheckOptions extends GlobalOptions {
   readonly dataset: string
@@ -124,7 +128,6 @@ async function checkFile(
     )
   } finally {
     await rm(home, { recursive: true, force: true })
-    if (declared) registerCustomRule(declared.name, declared.check)
   }
 }
 

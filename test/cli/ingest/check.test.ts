@@ -136,3 +136,16 @@ it('ends with the error of what cannot be checked at all', async () => {
   )
   expect(nowhere.code).toBe(4)
 })
+
+it('plans bytes again that were uploaded before, and leaves that upload as it is', async () => {
+  expect((await cli('dataset', 'register', declaration(BALANCED))).code).toBe(0)
+  const good = file('again.csv', 'id,debit,credit,note\n8,5,5,eight\n')
+  await cli('ingest', good, '--dataset', 'booking', '--until', 'planned')
+  const before = await everything()
+  await db.owner(`insert into bookings values (8, 5, 5, 'eight')`)
+  const checked = await cli('check', good, '--dataset', 'booking')
+  expect(checked.stdout).toContain('| booking | 1 |')
+  expect(checked.stdout).toContain('unchanged')
+  await db.owner('delete from bookings where id = 8')
+  expect(await everything()).toEqual(before)
+})
