@@ -11,6 +11,8 @@ const OPERATIONS = [
   'getUpload',
   'listUploads',
   'listPlanRows',
+  'createProposal',
+  'listProposalTables',
   'listUploadLeftOut',
   'createStagingRecord',
   'getStagingRecord',

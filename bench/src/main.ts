@@ -1,4 +1,5 @@
 /** The benchmarks' command: stdout is the result, stderr is for the person who waits. */
+import { agents } from './agents/agents.ts'
 import { readArguments, usage } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'
 import { wrong } from './criteria.ts'
@@ -34,6 +35,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   outbox,
   ingest,
   ownTable,
+  agents,
   staging,
   jobs,
   jobsSnapshot,

@@ -10,12 +10,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_workspace uuid;
+  v_problem text;
 begin
   if jsonb_typeof(p_definition -> 'rows') is distinct from 'array' or p_definition ->> 'name' is null then
     raise exception using errcode = 'SD001', message = 'A dataset is an object with a name and rows; define it with defineDataset';
   end if;
   perform iu_core.fn_require_workspace(p_workspace_id);
   perform iu_core.fn_ingest_require_fit(p_definition, p_workspace_id, 'does not fit');
+  v_problem := (select p from iu_core.fn_ingest_assertion_problems(p_definition) p limit 1);
+  if v_problem is not null then
+    raise exception using
+      errcode = 'SD605',
+      message = format('The dataset %s cannot be registered: %s', p_definition ->> 'name', v_problem),
+      detail = json_build_object('dataset', p_definition ->> 'name', 'reason', v_problem)::text;
+  end if;
   v_workspace := iu_core.fn_ingest_dataset_workspace(p_definition, p_workspace_id);
   insert into iu_core.ingest_row_type (platform, row_type)
   select p, spec ->> 'name' from jsonb_object_keys(p_definition -> 'platforms') p, jsonb_array_elements(p_definition -> 'rows') spec

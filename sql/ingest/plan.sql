@@ -162,6 +162,11 @@ begin
   returning * into v_plan;
   v_steps := v_steps || iu_core.fn_ingest_step('digest', v_at);
   v_at := clock_timestamp();
+  v_plan := iu_core.fn_ingest_plan_assertions(u, v_dataset.definition, v_plan);
+  if exists (select from jsonb_array_elements(v_plan.notes) n where n ->> 'rule' like 'assertion.%') then
+    v_steps := v_steps || iu_core.fn_ingest_step('assertions', v_at);
+    v_at := clock_timestamp();
+  end if;
   perform iu_core.fn_review_plan(u, v_plan);
   v_steps := v_steps || iu_core.fn_ingest_step('policy', v_at);
   update iu_core.ingest_plan set steps = iu_core.fn_ingest_steps_sum(v_steps) where upload_id = u.upload_id returning * into v_plan;

@@ -46,7 +46,7 @@ begin
   end if;
   perform iu_core.fn_ingest_require_own_dataset(v_dataset, u.workspace_id, u.platform);
   if iu_core.fn_proposal_is_statement(v_dataset.definition) then
-    perform iu_core.fn_proposal_require_open(v_dataset.dataset);
+    perform iu_core.fn_proposal_require_same_triggers(v_plan, iu_core.fn_proposal_require_open(v_dataset.dataset));
   end if;
   perform iu_core.fn_ingest_require_tables(v_dataset);
   perform iu_core.fn_ingest_require_same_columns(u, v_plan, v_dataset.definition);
@@ -97,6 +97,8 @@ begin
       end if;
     end;
   end loop;
+
+  perform iu_core.fn_ingest_require_assertions(u, v_dataset.definition);
 
   -- Invalid rows were not processed: they keep their own, longer retention.
   update public.staging_rows s

@@ -137,7 +137,7 @@ begin
      where a.attname is null or a.attgenerated <> '' or a.attname = any (v_key) and not 'insert' = any (p_operations);
   if not p_triggers_allowed then
     return query
-      select 'it has triggers, which run while a statement is worked out: ' || string_agg(t.name, ', ' order by t.name),
+      select 'it has triggers or functions, which run while a statement is worked out: ' || string_agg(t.name, ', ' order by t.name),
              'Look at what they do, then open it with --allow-triggers.'::text
         from iu_core.fn_proposal_triggers(v_table, p_operations) t having count(*) > 0;
   end if;
@@ -155,17 +155,48 @@ begin
   end if;
 end $$;
 
--- The triggers of a table that these operations fire, and of its partitions. Internal.
+-- What runs besides a statement with these operations: triggers of the table and of its partitions, those of tables whose rows follow a
+-- deletion (foreign keys), and volatile functions that somebody has created, or that proposals may not call, in defaults, checks and
+-- policies. Functions of extensions and those that are not volatile are no effect. Internal.
 create or replace function iu_core.fn_proposal_triggers(p_table regclass, p_operations text[]) returns table (name text, timing text, function text)
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select distinct g.tgname::text, case when (g.tgtype & 2) <> 0 then 'before' when (g.tgtype & 64) <> 0 then 'instead of' else 'after' end,
-         g.tgfoid::regprocedure::text
-    from pg_trigger g
-   where (g.tgrelid = p_table or g.tgrelid in (select relid from pg_partition_tree(p_table))) and not g.tgisinternal and g.tgenabled <> 'D'
-     and ('insert' = any (p_operations) and (g.tgtype & 4) <> 0 or 'delete' = any (p_operations) and (g.tgtype & 8) <> 0
-          or 'update' = any (p_operations) and (g.tgtype & 16) <> 0)
+  with recursive reached (relation, operation, follows) as (
+    select p_table::oid, o, false from unnest(p_operations) o
+    union
+    select x.relation, x.operation, x.follows
+      from reached r, lateral (
+             select f.conrelid, case f.confdeltype when 'c' then 'delete' else 'update' end, true
+               from pg_constraint f
+              where f.contype = 'f' and f.confrelid = r.relation and r.operation = 'delete' and f.confdeltype in ('c', 'n', 'd')
+             union all
+             select t.relid::oid, r.operation, r.follows from pg_partition_tree(r.relation) t) as x (relation, operation, follows)
+  ), called as (
+    select 'default' as kind, a.attname::text as of, d.adbin::text as expression
+      from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+     where d.adrelid = p_table and p_operations && array['insert', 'update']
+    union all
+    select 'check', k.conname, k.conbin::text
+      from pg_constraint k
+     where k.contype = 'c' and p_operations && array['insert', 'update']
+       and (k.conrelid = p_table or k.contypid in (select a.atttypid from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped))
+    union all
+    select 'policy', p.polname, concat(p.polqual::text, p.polwithcheck::text)
+      from pg_policy p where p.polrelid = p_table and (p.polroles = '{0}' or 'stagedoor_proposer'::regrole = any (p.polroles))
+  )
+  select distinct case when r.follows then iu_core.fn_ingest_table_sql(g.tgrelid) || '.' else '' end || g.tgname,
+         case when (g.tgtype & 2) <> 0 then 'before' when (g.tgtype & 64) <> 0 then 'instead of' else 'after' end, g.tgfoid::regprocedure::text
+    from reached r join pg_trigger g on g.tgrelid = r.relation
+   where not g.tgisinternal and g.tgenabled <> 'D'
+     and (g.tgtype & case r.operation when 'insert' then 4 when 'delete' then 8 else 16 end) <> 0
+  union
+  select c.kind || ' ' || c.of, c.kind, f.oid::regprocedure::text
+    from called c, lateral regexp_matches(c.expression, ':(?:funcid|opfuncid|aggfnoid|winfnoid) ([0-9]+)', 'g') m
+    join pg_proc f on f.oid = m[1]::oid
+   where f.provolatile = 'v' and not exists (select from pg_depend e where e.classid = 'pg_proc'::regclass and e.objid = f.oid and e.deptype = 'e')
+     and not (f.oid < 16384 and f.proname in ('nextval', 'currval', 'lastval', 'random', 'random_normal', 'clock_timestamp', 'timeofday',
+                                              'gen_random_uuid', 'uuidv4', 'uuidv7'))
 $$;
 
 -- The name of the dataset of a table: sql_public_products, with a part of the workspace's id where another one has it. Internal.

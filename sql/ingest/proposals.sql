@@ -118,6 +118,7 @@ begin
                            iu_core.fn_ingest_step('compare', v_started))
     from iu_core.fn_ingest_plan_row_digests(p_upload_id) as r
   returning * into v_plan;
+  v_plan := iu_core.fn_ingest_plan_assertions(u, v_dataset.definition, v_plan);
   v_plan := iu_core.fn_review_plan(u, v_plan);
   perform iu_core.fn_ingest_mark_seen(p_upload_id, v_looked, 0);
   update iu_core.ingest_upload set status = 'planned', error = null where upload_id = p_upload_id;
@@ -268,14 +269,48 @@ begin
               from pg_temp.ingest_dependent x where x.level > 0 and x.effect <> 'restrict' group by 1, 2) d;
   end if;
   v_notes := v_notes || coalesce((
-    select jsonb_agg(jsonb_build_object('rule', 'proposal.trigger', 'message',
-             format('The trigger %s (%s, %s) ran while the statement was worked out and runs again with the promotion. What it writes into other tables is not part of the plan, and an undo leaves it.',
-                    g.name, g.timing, g.function)) order by g.name)
-      from iu_core.fn_proposal_triggers(p_target, array(select distinct action from pg_temp.ingest_image)) g), '[]');
+    select jsonb_agg(n order by n ->> 'message')
+      from iu_core.fn_proposal_trigger_notes(p_target, array(select distinct action from pg_temp.ingest_image)) n), '[]');
   if jsonb_array_length(coalesce(p_defaults, '[]')) > 0 then
     v_notes := v_notes || jsonb_build_array(jsonb_build_object('rule', 'proposal.default', 'message',
       format('Defaults filled %s when the statement was worked out: exactly these values are written, and numbers of a proposal that is not promoted are lost.',
              (select string_agg(c, ', ') from jsonb_array_elements_text(p_defaults) c))));
   end if;
   return v_notes;
+end $$;
+
+-- A note for each trigger and function that runs with these operations. Internal.
+create or replace function iu_core.fn_proposal_trigger_notes(p_target regclass, p_operations text[]) returns setof jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_build_object('rule', 'proposal.trigger', 'message',
+           case when g.timing in ('default', 'check', 'policy') then
+             format('The %s calls %s, which ran while the statement was worked out. What it writes elsewhere is not part of the plan, and an undo leaves it.', g.name, g.function)
+           else
+             format('The trigger %s (%s, %s) ran while the statement was worked out and runs again with the promotion. What it writes into other tables is not part of the plan, and an undo leaves it.',
+                    g.name, g.timing, g.function)
+           end)
+    from iu_core.fn_proposal_triggers(p_target, p_operations) g
+$$;
+
+-- Raises plan_stale if a trigger or function would run with the promotion that the plan does not name: whoever approved it has not seen its
+-- effects. Internal.
+create or replace function iu_core.fn_proposal_require_same_triggers(p_plan iu_core.ingest_plan, p_open iu_core.ingest_proposal_table) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_new text := (select string_agg(n ->> 'message', ' ')
+                   from iu_core.fn_proposal_trigger_notes(iu_core.fn_ingest_table(p_open.target),
+                          array(select distinct r.action from iu_core.ingest_plan_row r where r.upload_id = p_plan.upload_id)) n
+                  where not p_plan.notes @> jsonb_build_array(n));
+begin
+  if v_new is not null then
+    raise exception using
+      errcode = 'SD606',
+      message = format('A trigger or function of %s came after the plan was made', p_open.target),
+      hint = 'Propose the statement again, so that whoever approves it sees what runs.',
+      detail = json_build_object('upload', p_plan.upload_id, 'reason', 'a trigger or function came since')::text;
+  end if;
 end $$;

@@ -104,6 +104,9 @@ begin
               where upload_id = u.upload_id and type_order = v_type.type_order and row_number = any (v_lines) and action = 'refused') then
     raise exception using errcode = 'feature_not_supported', message = 'the plan refuses one of these lines';
   end if;
+  if exists (select from iu_core.fn_ingest_asserting(u.workspace_id, v_definition)) then
+    raise exception using errcode = 'feature_not_supported', message = 'assertions look at the whole plan';
+  end if;
   perform iu_core.fn_ingest_plan_left_out(u, v_definition, v_plan.gate_mode, v_lines);
   if iu_core.fn_ingest_replan_moved(u, v_definition) then
     raise exception using errcode = 'feature_not_supported', message = 'somebody changed rows of these lines since the plan was made';

@@ -42,6 +42,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     init: async () => (await import('./init.ts')).initCommand(),
     profile: async () => (await import('./profile.ts')).profileCommand(),
     ingest: async () => (await import('./ingest.ts')).ingestCommand(),
+    check: async () => (await import('./check.ts')).checkCommand(),
     propose: async () => (await import('./proposal.ts')).proposeCommand(),
     proposal: async () => (await import('./proposal.ts')).proposalCommand(),
     upload: async () => (await import('./upload.ts')).uploadCommand(),

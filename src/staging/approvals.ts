@@ -62,8 +62,8 @@ function secondsOf(timeout: string): number {
 }
 
 /** What JSON cannot carry exactly is refused: a reviewer must see what is used. */
-function jsonOf(request: object): string {
-  let text: string
+export function jsonOf(request: unknown): string {
+  let text: string | undefined
   try {
     text = JSON.stringify(request, (name, value: unknown) => {
       if (typeof value === 'number' && !(Number.isFinite(value) && isExact(value)))
@@ -74,6 +74,7 @@ function jsonOf(request: object): string {
     if (error instanceof StagedoorError) throw error
     throw invalid(`The request cannot be written as JSON: ${(error as Error).message}`)
   }
+  if (text === undefined) throw invalid('There is nothing to show')
   return text
 }
 

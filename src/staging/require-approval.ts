@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { StagedoorError, textOfThrown } from '../kernel/errors.ts'
 import type { Approval } from './approval-shapes.ts'
-import type { NewApproval } from './approvals.ts'
+import { jsonOf, type NewApproval } from './approvals.ts'
 
 export interface RequireApprovalOptions<Args extends unknown[]>
   extends Omit<NewApproval, 'key' | 'title' | 'show'> {
@@ -46,21 +46,37 @@ export function requireApproval<Args extends unknown[], Result>(
 ): (...args: Args) => Promise<Result> {
   const { title: given, show, key, workspace, by, signal, ...rest } = options
   return async (...args) => {
-    const title = typeof given === 'function' ? given(...args) : (given ?? fn.name)
+    // What is shown is what runs: the function gets the copy that is shown, whatever becomes of the caller's objects meanwhile.
+    const fixed = show && key ? args : (copyOf(args) as Args)
+    const describe = () => {
+      const title = typeof given === 'function' ? given(...fixed) : (given ?? fn.name)
+      const shown = jsonOf(show ? show(...fixed) : { arguments: fixed })
+      return { title, key: key ? key(...fixed) : keyOf(title, fixed), shown }
+    }
+    const asked = describe()
+    const { title } = asked
     if (!title) {
       const reason = 'A function without a name needs a title: requireApproval(fn, { title })'
+      throw new StagedoorError('argument_invalid', { reason })
+    }
+    // Arguments that cannot be copied may have changed while somebody looked at them.
+    const requireSame = () => {
+      const now = describe()
+      if (now.shown === asked.shown && now.key === asked.key && now.title === title) return
+      const reason = `What ${title} shows has changed since it was asked for: ask again under another key`
       throw new StagedoorError('argument_invalid', { reason })
     }
     const approval = await deps.request({
       ...rest,
       title,
-      key: key ? key(...args) : keyOf(title, args),
-      show: show ? show(...args) : { arguments: args },
+      key: asked.key,
+      show: JSON.parse(asked.shown),
       workspace,
       by,
       signal,
     })
     requireConsent(approval)
+    requireSame()
     try {
       await deps.use(approval.approval_id, { digest: approval.digest, by })
     } catch (error) {
@@ -71,7 +87,8 @@ export function requireApproval<Args extends unknown[], Result>(
     }
     let result: Result
     try {
-      result = await fn(...args)
+      requireSame()
+      result = await fn(...fixed)
     } catch (error) {
       // The function's own error matters more than a failure to write it down.
       await deps.finish(approval.approval_id, { error: textOfThrown(error), by }).catch(() => {})
@@ -109,4 +126,45 @@ function keyOf(title: string, args: readonly unknown[]): string {
       : value,
   )
   return `${title}:${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** A copy of arguments that JSON shows as they are; others are refused. Arguments that are left out at the end stay left out. */
+function copyOf(args: readonly unknown[]): unknown[] {
+  const given = args.findLastIndex((value) => value !== undefined) + 1
+  const within = new Set<object>()
+  const copy = (value: unknown, place: string): unknown => {
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+    // Whether JSON carries it exactly is asked where it is written; -0 would be shown as 0.
+    if (typeof value === 'number' && !Object.is(value, -0)) return value
+    const prototype = typeof value === 'object' ? Object.getPrototypeOf(value) : undefined
+    const isList = Array.isArray(value) && prototype === Array.prototype
+    const isPlain = prototype === Object.prototype || prototype === null
+    if ((!isList && !isPlain) || Object.getOwnPropertySymbols(value as object).length > 0)
+      throw refused(place, nameOf(value))
+    if (within.has(value as object)) throw refused(place, 'a part of itself')
+    within.add(value as object)
+    const copied = isList
+      ? Array.from(value as unknown[], (one, at) => copy(one, `${place}[${at}]`))
+      : Object.fromEntries(
+          Object.entries(value as object).flatMap(([name, one]) => {
+            // Called by JSON.stringify, or lost by it.
+            if (name === 'toJSON' || name === '__proto__')
+              throw refused(`${place}.${name}`, 'a name with a meaning')
+            return one === undefined ? [] : [[name, copy(one, `${place}.${name}`)]]
+          }),
+        )
+    within.delete(value as object)
+    return copied
+  }
+  return args.slice(0, given).map((value, at) => copy(value, `argument ${at + 1}`))
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : typeof value
+  return (Object.getPrototypeOf(value)?.constructor?.name as string | undefined) ?? 'object'
+}
+
+function refused(place: string, what: string): StagedoorError {
+  const reason = `${place} is ${what}, which a reviewer would not see as it is: pass text or plain JSON, or give both show and key`
+  return new StagedoorError('argument_invalid', { reason })
 }

@@ -195,6 +195,74 @@ describe('requireApproval', () => {
   })
 })
 
+describe('requireApproval, attacked', () => {
+  it('runs with what was shown, whatever becomes of the objects meanwhile', async () => {
+    const paid: unknown[] = []
+    const pay = stagedoor.requireApproval((order: { amount: number; lines: string[] }) => paid.push(order), {
+      title: 'Pay',
+      key: () => 'mutated',
+    })
+    const order = { amount: 10, lines: ['A'] }
+    const asked = pay(order)
+    order.amount = 10_000
+    order.lines.push('B')
+    await approve('mutated')
+    await asked
+    expect(paid).toEqual([{ amount: 10, lines: ['A'] }])
+  })
+
+  it('does not run where what it shows is not what was shown any more', async () => {
+    class Order {
+      amount = 10
+    }
+    const order = new Order()
+    const pay = stagedoor.requireApproval((_: Order) => expect.unreachable(), {
+      title: 'Pay',
+      key: () => 'changed',
+      show: ({ amount }) => `**${amount}**`,
+    })
+    const asked = pay(order)
+    asked.catch(() => {})
+    await waiting('changed')
+    order.amount = 10_000
+    const id = await approve('changed')
+    await expect(asked).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining('has changed'),
+    })
+    expect(await stagedoor.approvals.get(id)).toMatchObject({ run: null })
+  })
+
+  it('asks for nothing that would be shown otherwise than it is used', async () => {
+    const cyclic: Record<string, unknown> = {}
+    cyclic.self = cyclic
+    const before = await stagedoor.approvals.list()
+    for (const argument of [
+      new Map([['amount', 1]]),
+      () => 1,
+      Symbol('x'),
+      10n,
+      new Date(0),
+      [undefined, 1],
+      { toJSON: () => 'harmless', amount: 10 },
+      new (class {
+        amount = 10
+      })(),
+      cyclic,
+      -0,
+      Number.POSITIVE_INFINITY,
+      2 ** 60,
+      new Proxy(new Map(), {}),
+    ]) {
+      const wrapped = stagedoor.requireApproval((_: unknown) => expect.unreachable(), { title: 'Pay' })
+      await expect(wrapped(argument), String(typeof argument)).rejects.toMatchObject({
+        code: 'argument_invalid',
+      })
+    }
+    expect(await stagedoor.approvals.list()).toEqual(before)
+  })
+})
+
 describe('kill -9', () => {
   const DIST = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
   const script = join(home, 'asker.mjs')

@@ -12,6 +12,7 @@ import { useDatabase } from '../support/database.ts'
 import type { Member } from '../support/factories.ts'
 import { createMember } from '../support/factories.ts'
 import { useTrial } from '../support/ingest-rows.ts'
+import { openToStatements } from '../support/proposals.ts'
 import { temporaryHome } from '../support/temporary-home.ts'
 import { until } from '../support/until.ts'
 
@@ -155,6 +156,39 @@ except ValueError as error: print(error)`,
     expect(big.output).toContain('is beyond 2^53')
   })
 
+  it('runs with what was shown, and asks for nothing that would be shown otherwise', async () => {
+    const asked = python(
+      `import datetime, threading
+client = Client()
+@require_approval(client, title="Pay", key=lambda order: "mutated")
+def pay(order): print("paying", order)
+order = {"amount": 10, "lines": ["A"]}
+threading.Timer(0.05, lambda: (order.update(amount=10000), order["lines"].append("B"))).start()
+pay(order)
+class Order: amount = 10
+given = Order()
+@require_approval(client, title="Pay", key=lambda order: "changed", show=lambda order: f"**{order.amount}**")
+def pay_order(order): print("paid", order.amount)
+def change(): given.amount = 10000
+client.approvals.wait = (lambda wait: lambda *a, **k: (wait(*a, **k), change())[0])(client.approvals.wait)
+try: pay_order(given)
+except ValueError as error: print(error)
+for value in [datetime.date(2026, 1, 1), {1: "a"}, {"a": {1, 2}}, b"x", given]:
+    try: require_approval(client, title="Pay")(lambda value: print("ran"))(value)
+    except TypeError as error: print(str(error)[:13])`,
+      agent,
+    )
+    await approve('mutated')
+    const id = await approve('changed')
+    expect((await asked.ended).output).toBe(
+      `paying {'amount': 10, 'lines': ['A']}
+What Pay shows has changed since it was asked for: ask again under another key
+${'argument 1 is\n'.repeat(2)}argument 1.a \n${'argument 1 is\n'.repeat(2)}`,
+    )
+    const { rows } = await db.pool('stagedoor_worker').query('select iu_core.fn_approval_get($1) as a', [id])
+    expect(rows[0].a).toMatchObject({ run: null })
+  })
+
   it('decides nothing with the token of an agent', async () => {
     const asked = await python(
       `client = Client()
@@ -187,6 +221,28 @@ except ApiError as error: print(error.status, bool(error.hint))`,
   ).ended
   expect(done.output).toMatch(/^planned figures\.csv True\nTrue\n4\d\d True\n$/)
   expect(done.code).toBe(0)
+})
+
+it('proposes a statement, whose rows a person approves', async () => {
+  await db.pool('postgres').query(`create table public.shelf (id integer primary key, price numeric);
+    insert into public.shelf values (1, 10), (2, 20); grant select, insert, update, delete on public.shelf to workflow_admin`)
+  await openToStatements(db, trial.workspace, 'public.shelf')
+  const proposed = await python(
+    `client = Client()
+print([table["target"] for table in client.proposals.tables()])
+made = client.proposals.create("update public.shelf set price = price + 1", key="week 45", title="One more", submit=True)
+again = client.proposals.create("update public.shelf set price = price + 1", key="week 45")
+print(made["created"], again["created"], again["upload"]["upload_id"] == made["upload"]["upload_id"], made["upload"]["review_status"])
+print(made["upload"]["plan_totals"])
+try: client.proposals.create("delete from public.workspaces")
+except ApiError as error: print(error.status, error.code)
+later = client.proposals.again(made["upload"]["upload_id"])
+print(later["upload"]["upload_id"] != made["upload"]["upload_id"], later["upload"]["file_name"])`,
+    agent,
+  ).ended
+  expect(proposed.output).toBe(
+    `['public.shelf']\nTrue False True pending\n{'shelf': {'update': 2}}\n403 proposal_table_closed\nTrue One more\n`,
+  )
 })
 
 it('stages records, lists them page by page, and searches', async () => {

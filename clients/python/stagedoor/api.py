@@ -50,6 +50,7 @@ class Client:
         self.approvals = Approvals(self)
         self.kinds = Kinds(self)
         self.uploads = Uploads(self)
+        self.proposals = Proposals(self)
         self.records = Records(self)
         self.jobs = Jobs(self)
 
@@ -155,6 +156,31 @@ class Uploads:
 
     def discard(self, upload: str) -> types.UploadDetail:
         return self._client.call("POST", f"/uploads/{quote(upload)}/discard")
+
+
+class Proposals:
+    """Statements in SQL that become uploads with a plan: what follows are the calls of `uploads`."""
+
+    def __init__(self, client: Client):
+        self._client = client
+
+    def create(
+        self, statement: str, *, key: Optional[str] = None, title: Optional[str] = None, submit: bool = False, dry_run: bool = False
+    ) -> Dict[str, Any]:
+        """One INSERT, UPDATE, DELETE or MERGE on an open table, worked out and rolled back. The same `key` gives the same proposal."""
+        return self._propose(statement=statement, key=key, title=title, submit=submit or None, dry_run=dry_run or None)
+
+    def again(self, upload: str, *, title: Optional[str] = None, submit: bool = False) -> Dict[str, Any]:
+        """The statement of an upload once more, on the rows as they are now."""
+        return self._propose(again=upload, title=title, submit=submit or None)
+
+    def tables(self) -> List[types.ProposalTable]:
+        """The tables that are open, and those that were closed."""
+        return self._client.call("GET", "/proposals/tables", query={"workspace_id": self._client.workspace})["tables"]
+
+    def _propose(self, **body: Any) -> Dict[str, Any]:
+        body["workspace_id"] = self._client.workspace
+        return self._client.call("POST", "/proposals", {name: value for name, value in body.items() if value is not None})
 
 
 class Records:

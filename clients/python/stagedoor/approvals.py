@@ -139,16 +139,25 @@ def require_approval(
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            shown = show(*args, **kwargs) if show else {"arguments": arguments_of(signature, args, kwargs)}
-            approval = client.approvals.request(
-                key=key(*args, **kwargs) if key else key_of(name, signature, args, kwargs),
-                title=name,
-                show=shown,
-                wait=wait,
-                **options,
-            )
+            # What is shown is what runs: the function gets the copy that is shown, whatever becomes of the caller's objects meanwhile.
+            if not (show and key):
+                args = tuple(exact(value, f"argument {at + 1}") for at, value in enumerate(args))
+                kwargs = {at: exact(value, f"argument {at}") for at, value in kwargs.items()}
+
+            def described() -> Any:
+                shown = show(*args, **kwargs) if show else {"arguments": arguments_of(signature, args, kwargs)}
+                asked = key(*args, **kwargs) if key else key_of(name, signature, args, kwargs)
+                return asked, json.dumps(shown, ensure_ascii=False, allow_nan=False)
+
+            asked, shown = described()
+            approval = client.approvals.request(key=asked, title=name, show=json.loads(shown), wait=wait, **options)
+            # Arguments that are not copied may have changed while somebody looked at them.
+            if approval["status"] == "approved" and described() != (asked, shown):
+                raise ValueError(f"What {name} shows has changed since it was asked for: ask again under another key")
             use_or_raise(client, approval)
             try:
+                if described() != (asked, shown):
+                    raise ValueError(f"What {name} shows has changed since it was asked for: ask again under another key")
                 result = function(*args, **kwargs)
             except BaseException as error:
                 finish_quietly(client, approval, f"{type(error).__name__}: {error}")
@@ -188,6 +197,18 @@ def arguments_of(signature: inspect.Signature, args: Any, kwargs: Any) -> Dict[s
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+def exact(value: Any, place: str) -> Any:
+    """A copy of what JSON shows as it is; other values are refused, because a reviewer would see something else."""
+    if value is None or isinstance(value, (bool, str)) or type(value) in (int, float):
+        return value
+    if type(value) in (list, tuple):
+        return type(value)(exact(one, f"{place}[{at}]") for at, one in enumerate(value))
+    if type(value) is dict and all(type(name) is str for name in value):
+        return {name: exact(one, f"{place}.{name}") for name, one in value.items()}
+    what = "a dict whose keys are no text" if type(value) is dict else type(value).__name__
+    raise TypeError(f"{place} is {what}, which a reviewer would not see as it is: pass text, numbers, lists and dicts, or give both show and key")
 
 
 def key_of(name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> str:

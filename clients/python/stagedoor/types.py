@@ -170,6 +170,11 @@ class Correction(TypedDict):
     replaced_by: str
 
 
+class CreateProposalResponse(TypedDict):
+    upload: Upload
+    created: bool
+
+
 class CreatedRecord(TypedDict):
     staging_record_id: str
     lifecycle_status: Literal["pending", "approved", "consumed", "rejected", "expired", "cleaned"]
@@ -381,6 +386,10 @@ class ListPlanRowsResponse(TypedDict):
     next: Optional[str]
 
 
+class ListProposalTablesResponse(TypedDict):
+    tables: List[ProposalTable]
+
+
 class ListStagingRecordsResponse(TypedDict):
     records: List[StagingSummary]
     people: Dict[str, str]
@@ -543,6 +552,24 @@ class PromotionFailure(TypedDict):
     tried_via: Optional[str]
     failed_at: str
     error: UploadError
+
+
+class ProposalTable(TypedDict):
+    workspace_id: str
+    target: str
+    dataset: str
+    operations: List[Literal["insert", "update", "delete"]]
+    columns: Optional[List[str]]
+    key: List[str]
+    triggers: List[str]
+    triggers_allowed: bool
+    max_rows: int
+    row_security: bool
+    opened_by: str
+    opened_at: str
+    closed_by: Optional[str]
+    closed_at: Optional[str]
+    not_ready: Optional[str]
 
 
 class Reading(TypedDict):

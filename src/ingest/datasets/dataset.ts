@@ -105,6 +105,20 @@ export function isExpressionRule(rule: CrossRule): rule is ExpressionRule {
   return 'check' in rule
 }
 
+/** A query over the tables of a dataset as they would be after the promotion. It returns no row where it holds. */
+export interface Assertion {
+  name: string
+  /**
+   * One SELECT. Row types are tables of their name (and of their table's), other tables have their schema: `select account
+   * from entry group by account having coalesce(sum(debit), 0) <> coalesce(sum(credit), 0)`. The rows that it returns contradict it, and are shown.
+   */
+  sql: string
+  /** error (default): the plan is refused, and so is a promotion after which it does not hold. */
+  severity?: Severity
+  /** What it means, for people. */
+  message?: string
+}
+
 /** refuse: none is taken; sum: one row with the sum of what is additive; last, first: that one, the others are left out. */
 export const REPEATED_KEYS = ['refuse', 'sum', 'last', 'first'] as const
 export type RepeatedKeys = (typeof REPEATED_KEYS)[number]
@@ -197,6 +211,8 @@ export interface Dataset {
   unknownColumns?: 'keep' | 'refuse'
   /** Lines that sum up others ("Total") and disagree with their lines: default 'warn'; 'refuse': the plan cannot be submitted. */
   ownTotals?: OwnTotalsSetting
+  /** Of the tables after the promotion: "debits equal credits". */
+  assertions?: Assertion[]
   /** A rule in TypeScript: each row passes through JavaScript, which is slow. Not in JSON. */
   check?: (record: Record<string, unknown>) => Problem[]
 }

@@ -116,6 +116,15 @@ const LookupSchema = Type.Object(
   { table: TABLE, by: COLUMN, value: COLUMN, ignoreCase: Type.Optional(Type.Literal(true)) },
   closed(),
 )
+const AssertionSchema = Type.Object(
+  {
+    name: NAME,
+    sql: Type.String({ minLength: 1, maxLength: 20_000, pattern: '^[^\\x00]*$' }),
+    severity: Type.Optional(severity()),
+    message: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  },
+  closed(),
+)
 const DatasetSchema = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
@@ -147,6 +156,7 @@ const DatasetSchema = Type.Object(
     amount: Type.Optional(NAME),
     unknownColumns: Type.Optional(Type.Enum(['keep', 'refuse'])),
     ownTotals: Type.Optional(Type.Enum([...OWN_TOTALS_SETTINGS])),
+    assertions: Type.Optional(Type.Array(Type.Unknown())),
   },
   closed(),
 )
@@ -272,12 +282,13 @@ function refuse(wrong: string[]): void {
 /** Part by part: the checker stops after eight errors, and all are wanted. */
 function formProblems(declaration: unknown): string[] {
   const whole = partProblems(DatasetSchema, declaration, '')
-  const { fields, rows, rules, lookups } = (declaration ?? {}) as Record<string, unknown>
+  const { fields, rows, rules, lookups, assertions } = (declaration ?? {}) as Record<string, unknown>
   const parts = [
     [FieldSchema, 'fields', fields],
     [RowSchema, 'rows', rows],
     [RuleSchema, 'rules', rules],
     [LookupSchema, 'lookups', lookups],
+    [AssertionSchema, 'assertions', assertions],
   ] as const
   return [
     ...whole,
@@ -551,6 +562,7 @@ export function datasetJsonSchema(): object {
     fields: Type.Record(NAME, FieldSchema, { minProperties: 1 }),
     rules: Type.Optional(Type.Array(RuleSchema)),
     lookups: Type.Optional(Type.Record(NAME, LookupSchema)),
+    assertions: Type.Optional(Type.Array(AssertionSchema)),
     rows: Type.Array(RowSchema, { minItems: 1 }),
   }
   const described = Object.entries(parts).map(([name, schema]) => [

@@ -26,14 +26,7 @@ const ALLOWED_FUNCTIONS = [
   ...['jsonb_build_object', 'jsonb_build_array', 'json_object', 'json_agg', 'jsonb_agg', 'json_object_agg'],
   ...['jsonb_object_agg', 'json_agg_strict', 'jsonb_agg_strict', 'array_agg'],
   ...['jsonb_path_query_tz', 'jsonb_path_exists_tz', 'jsonb_path_match_tz', 'jsonb_path_query_first_tz'],
-  ...[
-    'to_tsvector',
-    'to_tsquery',
-    'plainto_tsquery',
-    'phraseto_tsquery',
-    'websearch_to_tsquery',
-    'pg_typeof',
-  ],
+  ...['to_tsvector', 'to_tsquery', 'plainto_tsquery', 'phraseto_tsquery', 'websearch_to_tsquery'],
   ...['random', 'random_normal', 'gen_random_uuid', 'uuidv4', 'uuidv7'],
 ]
 
@@ -67,3 +60,65 @@ export async function refusedRoutines(
   )
   return rows.map(({ name }) => name)
 }
+
+/** Types that show names of the catalogue for numbers, or numbers for names; not those that statements need. */
+const CATALOGUE_TYPES = [
+  ...['regclass', 'regproc', 'regprocedure', 'regoper', 'regoperator', 'regrole', 'regnamespace'],
+  ...['regcollation', 'regdatabase', 'regtype', 'aclitem'],
+]
+
+/**
+ * What stands against the types of a statement, for the types inside of them, too: PostgreSQL looks for casts of a type by itself (to_json,
+ * quote_literal), and calls what the check of a domain calls, wherever it reads a value of that type. Columns of `tables` may be of such
+ * a domain: whoever opened the table has looked at it (fn_proposal_triggers).
+ */
+export async function refusedTypes(
+  db: Queryable,
+  { types, tables }: { readonly types: readonly number[]; readonly tables: readonly number[] },
+): Promise<string[]> {
+  const { rows } = await db.query<{ name: string; shows: boolean; calls: number[]; checks: TypeCheck[] }>(
+    `with recursive used (type) as (
+       select pg_catalog.unnest($1::pg_catalog.oid[]) union select i.type from used u, lateral (${INNER_TYPES}) i
+     ), column_type (type) as (
+       select a.atttypid from pg_catalog.pg_attribute a where a.attrelid = any ($2::pg_catalog.oid[]) and a.attnum > 0 and not a.attisdropped
+       union select i.type from column_type u, lateral (${INNER_TYPES}) i
+     )
+     select pg_catalog.format('%s.%s', n.nspname, t.typname) as name, n.nspname = 'pg_catalog' and t.typname = any ($3) as shows,
+            array(select c.castfunc::pg_catalog.int8 from pg_catalog.pg_cast c
+                   where c.castsource = t.oid and c.castfunc >= 16384
+                     and not exists (select from pg_catalog.pg_depend d where d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+                                        and d.objid = c.castfunc and d.deptype = 'e'))::pg_catalog.int8[] as calls,
+            coalesce((select pg_catalog.json_agg(pg_catalog.json_build_object('kind', m[1], 'routine', m[2]::pg_catalog.int8))
+                        from pg_catalog.pg_constraint k,
+                             lateral pg_catalog.regexp_matches(k.conbin::pg_catalog.text, ':(funcid|aggfnoid|winfnoid|opno) ([0-9]+)', 'g') m
+                       where k.contypid = t.oid and k.contype = 'c' and not exists (select from column_type c where c.type = t.oid)), '[]') as checks
+       from (select distinct type from used) u join pg_catalog.pg_type t on t.oid = u.type join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+      order by 1`,
+    [types, tables, CATALOGUE_TYPES],
+  )
+  const refused: string[] = []
+  for (const { name, shows, calls, checks } of rows) {
+    const numbersOf = (isOperator: boolean) =>
+      checks.filter(({ kind }) => (kind === 'opno') === isOperator).map(({ routine }) => Number(routine))
+    const called =
+      checks.length === 0
+        ? []
+        : await refusedRoutines(db, { functions: numbersOf(false), casts: [], operators: numbersOf(true) })
+    if (shows || calls.length > 0 || called.length > 0) refused.push(name.replace(/^pg_catalog\./, ''))
+  }
+  return refused
+}
+
+interface TypeCheck {
+  readonly kind: string
+  readonly routine: number
+}
+
+/** Of the type `u.type`: its elements, the type below a domain or a range, the columns of a row. */
+const INNER_TYPES = `
+  select x.type from pg_catalog.pg_type o,
+         lateral (select o.typelem union all select o.typbasetype
+                  union all select r.rngsubtype from pg_catalog.pg_range r where o.oid in (r.rngtypid, r.rngmultitypid)
+                  union all select a.atttypid from pg_catalog.pg_attribute a
+                             where o.typrelid <> 0 and a.attrelid = o.typrelid and a.attnum > 0 and not a.attisdropped) x (type)
+   where o.oid = u.type and x.type <> 0`

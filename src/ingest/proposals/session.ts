@@ -102,7 +102,8 @@ async function rolledBack<T>(
   try {
     return await work(answers.at(-1)!.rows[0]!.version)
   } finally {
-    await client.query('rollback')
+    // What a trigger or a default has locked for the session would outlive the rollback.
+    await client.query('rollback; select pg_catalog.pg_advisory_unlock_all()')
   }
 }
 
@@ -158,7 +159,8 @@ async function withOldByKey(
   const isMerge = operation === 'merge'
   await client.query('savepoint statement')
   const found = await changedRows(client, statement, `returning ${isMerge ? 'merge_action(), ' : ''}*`, table)
-  await client.query('rollback to savepoint statement')
+  // Keys are compared by operators of PostgreSQL: one of somebody may fit a type better.
+  await client.query('rollback to savepoint statement; set local search_path = pg_catalog, pg_temp')
   const width = table.names.length
   // Columns of other tables follow those of the target; of a MERGE they come before.
   const rows = found.map((row) =>
@@ -195,37 +197,67 @@ async function rowsByKey(
   const columns = places.map((place) => names[place]!)
   const slots = columns.map((_, at) => `k${at}`)
   const on = columns.map(({ name, type }, at) => `t.${quoteName(name)} = k.k${at}::${type}`)
-  const answer = await client.query({
-    text: `select t.* from unnest(${slots.map((_, at) => `$${at + 1}::pg_catalog.text[]`).join(', ')}) as k (${slots.join(', ')})
-             join ${target} t on ${on.join(' and ')}`,
-    values: places.map((place) => rows.map((values) => values[place])),
-    rowMode: 'array',
-    types: AS_TEXT,
-  })
-  return answer.rows as unknown as Values[]
+  return measuredRows(
+    client,
+    {
+      with: `before as materialized (
+        select t.* from unnest(${slots.map((_, at) => `$${at + 1}::pg_catalog.text[]`).join(', ')}) as k (${slots.join(', ')})
+          join ${target} t on ${on.join(' and ')})`,
+      from: 'before',
+      values: places.map((place) => rows.map((row) => row[place])),
+    },
+    rows.length,
+    target,
+  )
 }
 
-/** Also what is checked at the end of a transaction is checked, before all is rolled back. */
+/**
+ * Also what is checked at the end of a transaction is checked, before all is rolled back. PostgreSQL counts rows and bytes before it sends
+ * them: values of a gigabyte, or a million rows, would end this process.
+ */
 async function changedRows(
   client: Client,
   statement: string,
   returning: string,
   { target, maxRows }: OpenTable,
 ): Promise<Values[]> {
+  const rows = await measuredRows(
+    client,
+    { with: `changed as (\n${statement}\n${returning}\n)`, from: 'changed' },
+    maxRows,
+    target,
+  )
+  await client.query('set constraints all immediate')
+  return rows
+}
+
+/** The rows of `from`, with as many columns as it has; refused before they are sent where they are too many or too large. */
+async function measuredRows(
+  client: Client,
+  { with: tables, from, values = [] }: { with: string; from: string; values?: unknown[] },
+  maxRows: number,
+  target: string,
+): Promise<Values[]> {
   const answer = await client.query({
-    text: `with changed as (\n${statement}\n${returning}\n) select * from changed limit ${maxRows + 1}`,
+    text: `with ${tables},
+           counted as (select pg_catalog.count(*) as rows, coalesce(pg_catalog.sum(pg_catalog.pg_column_size(c.*)), 0) as bytes
+                         from (select * from ${from} limit ${maxRows + 1}) c)
+           select counted.rows, counted.bytes, r.* from counted
+             left join lateral (select * from ${from} limit ${maxRows}) r on counted.rows <= ${maxRows} and counted.bytes <= ${MAX_IMAGE_LENGTH}`,
+    values,
     rowMode: 'array',
     types: AS_TEXT,
     queryMode: 'extended',
   } as never)
-  const rows = (answer as unknown as { rows: Values[] }).rows
-  if (rows.length > maxRows)
+  const found = (answer as unknown as { rows: Values[] }).rows
+  const [rows, bytes] = found[0]!.slice(0, 2).map(Number) as [number, number]
+  if (rows > maxRows)
     throw new StagedoorError('proposal_too_large', {
       table: target,
       reason: `it changes more than ${maxRows} rows`,
     })
-  await client.query('set constraints all immediate')
-  return rows
+  if (bytes > MAX_IMAGE_LENGTH) throw tooLong(bytes, target)
+  return rows === 0 ? [] : found.map((row) => row.slice(2))
 }
 
 function change(action: RowOperation, before: Values, after: Values): RowChange {
@@ -247,9 +279,12 @@ export function requireImageLength(rows: readonly RowChange[], target: string): 
     (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
     0,
   )
-  if (length <= MAX_IMAGE_LENGTH) return
+  if (length > MAX_IMAGE_LENGTH) throw tooLong(length, target)
+}
+
+function tooLong(length: number, target: string): StagedoorError {
   const reason = `its rows have ${Math.round(length / 1024 / 1024)} MB of values, and at most 64 MB are taken`
-  throw new StagedoorError('proposal_too_large', { table: target, reason })
+  return new StagedoorError('proposal_too_large', { table: target, reason })
 }
 
 const LOCK_TIMEOUT = '55P03'

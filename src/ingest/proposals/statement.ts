@@ -7,7 +7,7 @@
 
 import { StagedoorError } from '../../kernel/errors.ts'
 import type { Client } from '../../kernel/postgres/connection.ts'
-import { refusedRoutines } from './functions.ts'
+import { refusedRoutines, refusedTypes } from './functions.ts'
 import { readNodeTree, TreeNode, walk } from './node-tree.ts'
 
 export const MAX_STATEMENT_LENGTH = 20_000
@@ -77,11 +77,12 @@ export async function analyseStatement(
   const target = query.nodes('rtable')[query.number('resultRelation') - 1]?.number('relid')
   await refuseTables(client, used, target, tables)
   await refuseCalls(client, nodes)
+  await refuseTypes(client, nodes, used)
   const table = tables.find(({ relid }) => relid === target)!
   if (table.triggers.length > 0 && !table.triggersAllowed)
     throw refused(
-      `triggers of ${table.target} would run (${table.triggers.join(', ')}), and nobody has allowed that`,
-      `An administrator looks at what they do and opens the table with --allow-triggers.`,
+      `triggers or functions of ${table.target} would run (${table.triggers.join(', ')}), and nobody has allowed that`,
+      'An administrator looks at what they do and opens the table with --allow-triggers.',
     )
   const writes = writesOf(query, operation)
   for (const write of writes) refuseWrite(table, write)
@@ -216,6 +217,28 @@ async function refuseCalls(client: Client, nodes: readonly TreeNode[]): Promise<
   throw refused(
     `it calls ${names.join(', ')}, which proposals may not`,
     'Functions of PostgreSQL without effects are allowed, others are not: write the value or the expression itself.',
+  )
+}
+
+const TYPE_FIELD = /type|typid/i
+
+/** Fields whose name says that they hold a type hold its number; other numbers there are too small to be one that is refused. */
+async function refuseTypes(
+  client: Client,
+  nodes: readonly TreeNode[],
+  tables: readonly number[],
+): Promise<void> {
+  const types = new Set<number>()
+  for (const node of nodes)
+    for (const [field, values] of node.entries())
+      if (TYPE_FIELD.test(field))
+        for (const word of values.flat(3))
+          if (typeof word === 'string' && Number(word) > 0) types.add(Number(word))
+  const names = await refusedTypes(client, { types: [...types], tables })
+  if (names.length === 0) return
+  throw refused(
+    `it has a value of the type ${names.join(', ')}, which proposals may not`,
+    'Types that show the catalogue, or whose casts or checks call functions that somebody has created, stay out: write the value as a text or a number.',
   )
 }
 

@@ -1,0 +1,56 @@
+/** A table that is searched and open to proposals: what a statement would write is found by nobody before people promote it. */
+import { beforeAll, expect, it } from 'vitest'
+import { search } from '../../../src/search/query.ts'
+import { createVectorSearch } from '../../../src/search/vector-search.ts'
+import { useDatabase } from '../../support/database.ts'
+import { createMember, type Member } from '../../support/factories.ts'
+import { useProposals } from '../../support/proposals.ts'
+import { NOTHING_CONFIGURED } from '../knowledge.ts'
+import { useProjecting } from '../projection-workplace.ts'
+import { activate, allowSearch, settleTables } from './table-life.ts'
+
+const db = useDatabase()
+const proposals = useProposals(db)
+const place = useProjecting(db)
+let viewer: Member
+
+async function find(text: string): Promise<unknown[]> {
+  const vectorSearch = createVectorSearch({ pool: db.pool('stagedoor_worker'), config: NOTHING_CONFIGURED })
+  try {
+    const request = { workspaceId: proposals.workspace, text }
+    const { hits } = await search({ transaction: (work) => db.as(viewer, work), vectorSearch }, request)
+    return hits.map(({ key }) => key)
+  } finally {
+    await vectorSearch.close()
+  }
+}
+
+beforeAll(async () => {
+  viewer = await createMember(db, proposals.workspace, 'viewer')
+  const owner = await db.session('postgres')
+  await owner.query(`create table plants (code text primary key, about text); grant select on plants to authenticated;
+    insert into plants values ('p1', 'a thorny shrub'), ('p2', 'a tall fern')`)
+  await allowSearch(owner, 'plants')
+  await activate(db, { source: 'plants', text: ['about'], workspace_id: proposals.workspace })
+  await settleTables(place)
+})
+
+it('the triggers of the search are shown, and write nothing while the statement is worked out', async () => {
+  await expect(proposals.open('public.plants')).rejects.toMatchObject({ code: 'proposal_table_unfit' })
+  await proposals.open('public.plants', { allowTriggers: true })
+  expect(await find('thorny')).toEqual([{ code: 'p1' }])
+  const upload = await proposals.propose(
+    `insert into plants values ('p1', 'a zanzibar shrub'), ('p3', 'a zanzibar moss') on conflict (code) do update set about = excluded.about`,
+  )
+  expect(upload.plan_notes.map(({ rule }) => rule)).toContain('proposal.trigger')
+  await settleTables(place)
+  expect(await find('zanzibar')).toEqual([])
+  expect(await find('thorny')).toEqual([{ code: 'p1' }])
+  await proposals.promote(upload)
+  await settleTables(place)
+  expect(await find('zanzibar')).toEqual(expect.arrayContaining([{ code: 'p1' }, { code: 'p3' }]))
+  await proposals.undo(upload)
+  await settleTables(place)
+  expect(await find('zanzibar')).toEqual([])
+  expect(await find('thorny')).toEqual([{ code: 'p1' }])
+})
