@@ -93,9 +93,9 @@ export class JobExecutor {
     return Math.max(0, this.beginnable - this.backlog.waiting)
   }
 
-  /** A place is free and nothing waits for it. */
-  get hasFreePlace(): boolean {
-    return this.free > 0 && this.backlog.size === 0
+  /** Places for which nothing waits. */
+  get freePlaces(): number {
+    return Math.max(0, this.free - this.backlog.size)
   }
 
   /** Calls that may begin. Fewer than 0 are none: there may be less room than there was when they began. */
