@@ -222,6 +222,7 @@ export class JobExecutor {
     hooks.onCallBegin?.(kind, jobs.length)
     const outcomes = await call.run(this.deps.kinds.timeoutOf(kind))
     this.beginAhead.took(performance.now() - began)
+    if (this.wasFull) this.prefetch.growTo(this.beginAhead.jobs)
     this.calls.end()
     lease.calls.delete(call)
     for (const outcome of outcomes) this.report(lease, outcome, performance.now() - began)

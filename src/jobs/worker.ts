@@ -230,15 +230,21 @@ class RunningWorker implements LeasingWorker {
       this.lease?.lose(OTHER_HISTORY)
     })
     try {
-      this.lease = await this.takeLease()
-      await this.kinds.read()
+      // Together, because most of it is to open sessions. A kind without a row has the settings that its row begins with.
+      const taken = this.takeLease().then((lease) => {
+        this.lease = lease
+      })
+      // Also at the start: where workers crash soon, no other process may live long enough to do it.
+      const reaped = this.reap().catch((error) =>
+        this.log.debug({ err: error }, 'reaping failed; will be retried'),
+      )
+      for (const part of await Promise.allSettled([taken, this.kinds.read(), reaped]))
+        if (part.status === 'rejected') throw part.reason
     } catch (error) {
       await this.lease?.leave()
       await this.close()
       throw mapConnectionError(error)
     }
-    // Also at the start: where workers crash soon, no other process may live long enough to do it.
-    await this.reap().catch((error) => this.log.debug({ err: error }, 'reaping failed; will be retried'))
     this.wakeups = this.openWakeups()
     this.tasks.every(REAP_MS, () => (this.mayPoll ? this.reap() : Promise.resolve()))
     this.tasks.every(REAP_MS, () => this.checkForSuspects())
