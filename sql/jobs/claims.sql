@@ -356,8 +356,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+set enable_nestloop = off
 as $$
 begin
   perform iu_core.fn_job_worker_require(p_worker);
