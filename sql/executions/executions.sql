@@ -14,11 +14,14 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c noetl.catalog := noetl.fn_execution_playbook_require(p_playbook, p_workspace_id, p_version);
+  v_member text;
+  c noetl.catalog;
   v_id bigint;
   v_digest bytea;
   v_first noetl.execution_key;
 begin
+  v_member := noetl.require_starter(p_workspace_id);
+  c := noetl.fn_execution_playbook_require(p_playbook, p_workspace_id, p_version, v_member);
   perform noetl.fn_execution_args_require(c, p_args);
   if p_idempotency_key = '' then
     raise exception using errcode = 'SD001', message = 'The idempotency key must not be empty';
@@ -67,6 +70,9 @@ declare
   v_actor text := iu_core.fn_actor();
   v_cause record;
 begin
+  perform noetl.require_starter(w.id)
+     from (select distinct (s ->> 'workspace_id')::uuid as id
+             from jsonb_array_elements(case jsonb_typeof(p_starts) when 'array' then p_starts end) s) w;
   if jsonb_typeof(p_starts) is distinct from 'array' then
     raise exception using errcode = 'SD001', message = 'fn_execution_start_batch takes a JSON array of starts';
   end if;
@@ -74,7 +80,8 @@ begin
     select distinct s ->> 'playbook' as path, (s ->> 'workspace_id')::uuid as workspace_id, (s ->> 'version')::integer as version
       from jsonb_array_elements(p_starts) s
   loop
-    c := noetl.fn_execution_playbook_require(v_playbook.path, v_playbook.workspace_id, v_playbook.version);
+    c := noetl.fn_execution_playbook_require(
+      v_playbook.path, v_playbook.workspace_id, v_playbook.version, noetl.require_starter(v_playbook.workspace_id));
     v_names := coalesce(c.payload -> 'args', '{}');
     select coalesce(s -> 'args', 'null') into v_args from jsonb_array_elements(p_starts) s
      where s ->> 'playbook' = v_playbook.path and (s ->> 'workspace_id')::uuid is not distinct from v_playbook.workspace_id
@@ -135,18 +142,18 @@ end $$;
 
 grant execute on function noetl.fn_execution_start_batch(jsonb) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;
 
--- The playbook that somebody starts in a workspace, if they may. Internal.
-create or replace function noetl.fn_execution_playbook_require(p_playbook text, p_workspace_id uuid, p_version integer) returns noetl.catalog
+-- The playbook that somebody starts in a workspace, if it is open to them. p_member: who they are there, by require_starter. Internal.
+create or replace function noetl.fn_execution_playbook_require(p_playbook text, p_workspace_id uuid, p_version integer, p_member text)
+returns noetl.catalog
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_member text := noetl.require_starter(p_workspace_id);
   c noetl.catalog;
 begin
   perform iu_core.fn_require_workspace(p_workspace_id);
   c := noetl.fn_playbook_require(p_playbook, p_version);
-  if v_member <> 'service' and not c.open_to_members then
+  if p_member <> 'service' and not c.open_to_members then
     raise exception using
       errcode = 'SD810',
       message = format('Only the back end may start the playbook %s', p_playbook),

@@ -679,6 +679,7 @@ class Claims {
     const began = performance.now()
     await this.unanswered.check(() => this.releaseUntracked(lease))
     if (lease.over) return []
+    // They may be newer than what waits: the cursors stay.
     const jobs = await this.track(lease, () => claimJobsById(this.pool, lease.worker, ids))
     this.hooks.onClaim?.(jobs.length, performance.now() - began)
     return jobs
@@ -691,16 +692,18 @@ class Claims {
     return this.track(lease, () => claimSuspect(this.pool, lease.worker))
   }
 
-  private ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
-    return this.track(lease, () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true }))
+  private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
+    const claim = () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
+    const jobs = await this.track(lease, claim)
+    // A suspect is not from where the others are.
+    this.cursors.advance(jobs.filter((job) => job.crashes === 0))
+    return jobs
   }
 
   private async track(lease: WorkerLease, claim: () => Promise<ClaimedJob[]>): Promise<ClaimedJob[]> {
     try {
       const jobs = await claim()
       lease.track(jobs)
-      // A suspect is not from where the others are.
-      this.cursors.advance(jobs.filter((job) => job.crashes === 0))
       return jobs
     } catch (error) {
       if (isLeaseLost(error)) {
