@@ -56,11 +56,6 @@ export class BatchWriter<Item> {
     this.flushing ??= this.flush()
   }
 
-  /** Nothing waits behind the statement in flight. */
-  get isEmpty(): boolean {
-    return this.queue.length === 0 && this.parts.length === 0
-  }
-
   /** Resolves when every item is written, refused or dropped. */
   async drain(): Promise<void> {
     while (this.flushing) await this.flushing

@@ -296,7 +296,7 @@ export async function runCommand(run: CommandRun): Promise<CommandOutcome> {
   const secrets = new SecretMask(run.secret ?? secretFromEnvironment)
   const attempt = new CommandAttempt(run.step.timeout_ms, run.context, run.elapsedMs)
   try {
-    const value = secrets.maskJson(await attempt.within(runTools(run, attempt, secrets)))
+    const value = secrets.maskJson(await attempt.within(runTools(run, attempt.context, secrets)))
     const origin = {
       execution_id: run.context.execution_id,
       node_name: run.step.step,
@@ -320,13 +320,13 @@ export function secretFromEnvironment(name: string): string | undefined {
   return process.env[`STAGEDOOR_SECRET_${name}`]
 }
 
-async function runTools(run: CommandRun, attempt: CommandAttempt, secrets: SecretMask): Promise<Json> {
+async function runTools(run: CommandRun, context: ToolContext, secrets: SecretMask): Promise<Json> {
   let prev: Json = null
   for (const call of run.step.tools) {
-    attempt.throwIfAborted()
+    context.signal.throwIfAborted()
     if (isLoopBusy()) await yieldUntilLoopIsFree()
     const args = withSecrets(render(call.args, scopeWithItem(run, prev)), secrets.resolve) as JsonObject
-    prev = requireJson(await toolOf(run.tools, call)(call.call, args, attempt.context))
+    prev = requireJson(await toolOf(run.tools, call)(call.call, args, context))
   }
   return prev
 }
@@ -342,70 +342,54 @@ function toolOf(tools: Tools, { tool }: ToolCall): NonNullable<Tools[keyof Tools
   throw new ToolError(`This process has no tool ${tool}; it has ${Object.keys(tools).join(', ') || 'none'}`)
 }
 
-/** The time of one attempt, and everything else that ends it early. Most tools never ask for its signal: only then it is made. */
+/** The time of one attempt, and everything else that ends it early. */
 export class CommandAttempt {
   readonly context: ToolContext
   private readonly outer: AbortSignal
   private readonly timeoutMs: number | undefined
+  private readonly controller = new AbortController()
   private readonly timer: NodeJS.Timeout | undefined
-  private controller: AbortController | undefined
-  private aborted: Error | undefined
-  private onAbort: (reason: Error) => void = () => {}
-  private readonly stop = () => this.abort(new Stopped(this.outer.reason))
+  private readonly stop = () => this.controller.abort(new Stopped(this.outer.reason))
 
   constructor(timeoutMs: number | undefined, context: ToolContext, elapsedMs = 0) {
     this.outer = context.signal
     this.timeoutMs = timeoutMs
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - elapsedMs)
-    const signal = () => this.signal
     this.context = {
       ...context,
-      get signal() {
-        return signal()
-      },
+      signal: this.controller.signal,
       ...(leftMs !== undefined && { deadline: new Date(Date.now() + leftMs) }),
     }
     // By hand, not by AbortSignal.any: the outer signal lives as long as the engine, and what hangs on it is taken off again.
     if (this.outer.aborted) this.stop()
     else this.outer.addEventListener('abort', this.stop, { once: true })
-    if (leftMs !== undefined) this.timer = setTimeout(() => this.abort(this.timedOut()), leftMs)
+    if (leftMs !== undefined) {
+      this.timer = setTimeout(() => this.controller.abort(this.timedOut()), leftMs)
+    }
   }
 
   /** A tool that does not listen to the signal is no longer waited for. */
   async within<T>(work: Promise<T>): Promise<T> {
-    const ended = new Promise<never>((_, reject) => {
-      this.onAbort = reject
+    const { signal } = this.controller
+    let reject: (reason: unknown) => void = () => {}
+    const aborted = new Promise<never>((_, fail) => {
+      reject = fail
     })
+    const listener = () => reject(signal.reason)
+    signal.addEventListener('abort', listener, { once: true })
     try {
-      return await Promise.race([work, ended])
+      return await Promise.race([work, aborted])
     } catch (error) {
       // Whatever an aborted tool throws, the reason of the abort counts.
-      throw this.aborted ?? error
+      throw signal.aborted ? signal.reason : error
+    } finally {
+      signal.removeEventListener('abort', listener)
     }
-  }
-
-  throwIfAborted(): void {
-    if (this.aborted !== undefined) throw this.aborted
   }
 
   end(): void {
     clearTimeout(this.timer)
     this.outer.removeEventListener('abort', this.stop)
-  }
-
-  private get signal(): AbortSignal {
-    if (this.controller === undefined) {
-      this.controller = new AbortController()
-      if (this.aborted !== undefined) this.controller.abort(this.aborted)
-    }
-    return this.controller.signal
-  }
-
-  private abort(reason: Error): void {
-    if (this.aborted !== undefined) return
-    this.aborted = reason
-    this.controller?.abort(reason)
-    this.onAbort(reason)
   }
 
   private timedOut(): ToolError {

@@ -3,7 +3,6 @@
  * next. Nothing counts before it is durable. After a lost answer the ids of the events tell whether the flush counted; an event
  * that the database refuses is narrowed down to its execution, and the others go on.
  */
-import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Json, JsonObject } from '../../kernel/json.ts'
@@ -44,8 +43,6 @@ interface LogWriterDeps {
 /** Never so much that a flush is not over in some milliseconds; one append may be larger. */
 const MAX_EVENTS_PER_FLUSH = 1000
 const MAX_VERIFIED = 100_000
-/** Fewer are not worth two flushes. */
-const MIN_DIVIDED = 16
 
 export class LogWriter {
   private readonly deps: LogWriterDeps
@@ -54,8 +51,6 @@ export class LogWriter {
   private session: object | undefined
   /** Executions whose log ended, on this session, where this engine takes it to end. */
   private readonly verified = new Set<string>()
-  /** Durable; they continue when those before them have been sent on. */
-  private later: readonly Append[] = []
 
   constructor(deps: LogWriterDeps) {
     this.deps = deps
@@ -79,11 +74,8 @@ export class LogWriter {
   }
 
   /** Resolves when everything that was appended is durable or was refused. */
-  async drain(): Promise<void> {
-    do {
-      this.continueLater()
-      await this.writer.drain()
-    } while (this.later.length > 0)
+  drain(): Promise<void> {
+    return this.writer.drain()
   }
 
   /** A shard was lost: appends that wait for the database must find out at once whether they still count. */
@@ -163,35 +155,8 @@ export class LogWriter {
     return appends.filter((append) => !isThere(append))
   }
 
-  /**
-   * Executions that were written together are decided together, while the database waits for all of them. So where nothing else is to be
-   * written, half of them continue first: the database writes what they lead to while the others continue.
-   */
   private confirm(appends: readonly Append[], ms: number): void {
-    this.continueLater()
     this.deps.onFlush(appends, ms)
-    const isDivided = appends.length >= MIN_DIVIDED && this.writer.isEmpty
-    const first = isDivided ? appends.length >> 1 : appends.length
-    this.continueWith(appends.slice(0, first))
-    if (!isDivided) return
-    this.later = appends.slice(first)
-    void this.continueAfterNextFlush()
-  }
-
-  /** In the next turn of the event loop the writer sends what the first half has appended. */
-  private async continueAfterNextFlush(): Promise<void> {
-    await setImmediate()
-    await setImmediate()
-    this.continueLater()
-  }
-
-  private continueLater(): void {
-    const { later } = this
-    this.later = []
-    this.continueWith(later)
-  }
-
-  private continueWith(appends: readonly Append[]): void {
     for (const append of appends) {
       try {
         append.onDurable()
@@ -207,7 +172,6 @@ export class LogWriter {
   }
 
   private refuse(append: Append, error: Error): void {
-    this.continueLater()
     const cause = error instanceof NotSerializable ? error.cause : error
     this.deps.log.error({ err: cause, execution_id: append.execution_id }, 'event rejected')
     this.refuseWithFollowers(
