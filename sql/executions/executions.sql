@@ -16,34 +16,13 @@ as $$
 declare
   v_member text;
   c noetl.catalog;
-  v_unknown text;
   v_id bigint;
   v_digest bytea;
   v_first noetl.execution_key;
 begin
   v_member := noetl.require_starter(p_workspace_id);
-  perform iu_core.fn_require_workspace(p_workspace_id);
-  c := noetl.fn_playbook_require(p_playbook, p_version);
-  if v_member <> 'service' and not c.open_to_members then
-    raise exception using
-      errcode = 'SD810',
-      message = format('Only the back end may start the playbook %s', p_playbook),
-      detail = json_build_object('playbook', p_playbook)::text;
-  end if;
-  if jsonb_typeof(p_args) is distinct from 'object' then
-    raise exception using errcode = 'SD001', message = 'The arguments of a playbook must be a JSON object';
-  end if;
-  -- They are stored in the log and in every snapshot.
-  if pg_column_size(p_args) > 16777216 then
-    raise exception using
-      errcode = 'SD001',
-      message = 'The arguments of an execution have at most 16 MiB',
-      hint = 'Put the data into a table or a file, and give its name.';
-  end if;
-  select string_agg(k, ', ' order by k) into v_unknown from jsonb_object_keys(p_args) k where not coalesce(c.payload -> 'args', '{}') ? k;
-  if v_unknown is not null then
-    raise exception using errcode = 'SD001', message = format('The playbook %s has no argument %s', p_playbook, v_unknown);
-  end if;
+  c := noetl.fn_execution_playbook_require(p_playbook, p_workspace_id, p_version, v_member);
+  perform noetl.fn_execution_args_require(c, p_args);
   if p_idempotency_key = '' then
     raise exception using errcode = 'SD001', message = 'The idempotency key must not be empty';
   end if;
@@ -56,14 +35,7 @@ begin
     if not found then
       select * into strict v_first from noetl.execution_key k
        where k.path = p_playbook and k.workspace_id is not distinct from p_workspace_id and k.idempotency_key = p_idempotency_key;
-      -- Otherwise a caller with other arguments would take the old result for its own.
-      if v_first.args_digest <> v_digest then
-        raise exception using
-          errcode = 'SD813',
-          message = format('The key %s of the playbook %s belongs to the execution %s, which has other arguments',
-                           p_idempotency_key, p_playbook, v_first.execution_id),
-          detail = json_build_object('key', p_idempotency_key, 'playbook', p_playbook, 'execution', v_first.execution_id::text)::text;
-      end if;
+      perform noetl.fn_execution_key_require(v_first, v_digest);
       return v_first.execution_id;
     end if;
   end if;
@@ -72,6 +44,162 @@ begin
 end $$;
 
 grant execute on function noetl.fn_execution_start(text, jsonb, uuid, integer, text) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;
+
+-- Starts executions as fn_execution_start does each of them, all or none; returns their ids in the given order. The keys of the objects:
+-- playbook, args, workspace_id, version, idempotency_key. 100 of one playbook: 4 ms instead of 20.
+create or replace function noetl.fn_execution_start_batch(p_starts jsonb) returns setof bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_playbook record;
+  c noetl.catalog;
+  v_args jsonb;
+  v_names jsonb;
+  -- Playbooks as they were asked for, and their ids.
+  v_paths text[] := '{}';
+  v_workspaces uuid[] := '{}';
+  v_versions integer[] := '{}';
+  v_catalog bigint[] := '{}';
+  v_ids bigint[];
+  v_owners bigint[];
+  v_given integer;
+  v_keyed integer;
+  v_number integer;
+  v_first noetl.execution_key;
+  v_actor text := iu_core.fn_actor();
+  v_cause record;
+begin
+  perform noetl.require_starter(w.id)
+     from (select distinct (s ->> 'workspace_id')::uuid as id
+             from jsonb_array_elements(case jsonb_typeof(p_starts) when 'array' then p_starts end) s) w;
+  if jsonb_typeof(p_starts) is distinct from 'array' then
+    raise exception using errcode = 'SD001', message = 'fn_execution_start_batch takes a JSON array of starts';
+  end if;
+  for v_playbook in
+    select distinct s ->> 'playbook' as path, (s ->> 'workspace_id')::uuid as workspace_id, (s ->> 'version')::integer as version
+      from jsonb_array_elements(p_starts) s
+  loop
+    c := noetl.fn_execution_playbook_require(
+      v_playbook.path, v_playbook.workspace_id, v_playbook.version, noetl.require_starter(v_playbook.workspace_id));
+    v_names := coalesce(c.payload -> 'args', '{}');
+    select coalesce(s -> 'args', 'null') into v_args from jsonb_array_elements(p_starts) s
+     where s ->> 'playbook' = v_playbook.path and (s ->> 'workspace_id')::uuid is not distinct from v_playbook.workspace_id
+       and (s ->> 'version')::integer is not distinct from v_playbook.version
+       and (jsonb_typeof(s -> 'args') is distinct from 'object' or pg_column_size(s -> 'args') > 16777216
+            or s -> 'args' <> '{}' and exists (select from jsonb_object_keys(s -> 'args') k where not v_names ? k))
+     limit 1;
+    if found then
+      perform noetl.fn_execution_args_require(c, v_args);
+    end if;
+    v_paths := v_paths || v_playbook.path;
+    v_workspaces := v_workspaces || v_playbook.workspace_id;
+    v_versions := v_versions || v_playbook.version;
+    v_catalog := v_catalog || c.catalog_id;
+  end loop;
+  v_ids := array(select noetl.fn_snowflake() from jsonb_array_elements(p_starts));
+  v_owners := v_ids;
+  v_given := (select count(*) from jsonb_array_elements(p_starts) s where s ->> 'idempotency_key' is not null);
+  if v_given > 0 then
+    if exists (select from jsonb_array_elements(p_starts) s where s ->> 'idempotency_key' = '') then
+      raise exception using errcode = 'SD001', message = 'The idempotency key must not be empty';
+    end if;
+    -- In one order: two batches in opposite orders would deadlock. Of two starts at once the second waits here for the first.
+    insert into noetl.execution_key (path, workspace_id, idempotency_key, execution_id, args_digest)
+    select s ->> 'playbook', (s ->> 'workspace_id')::uuid, s ->> 'idempotency_key', v_ids[n], sha256(convert_to((s -> 'args')::text, 'utf8'))
+      from jsonb_array_elements(p_starts) with ordinality as t (s, n)
+     where s ->> 'idempotency_key' is not null order by 1, 2, 3, n
+    on conflict do nothing;
+    get diagnostics v_keyed = row_count;
+    if v_keyed < v_given then
+      -- A separate statement: it sees starts that others committed.
+      for v_number in
+        select n from jsonb_array_elements(p_starts) with ordinality as t (s, n) where s ->> 'idempotency_key' is not null
+      loop
+        select k.* into strict v_first from noetl.execution_key k
+         where k.path = p_starts -> (v_number - 1) ->> 'playbook'
+           and k.workspace_id is not distinct from (p_starts -> (v_number - 1) ->> 'workspace_id')::uuid
+           and k.idempotency_key = p_starts -> (v_number - 1) ->> 'idempotency_key';
+        perform noetl.fn_execution_key_require(v_first, sha256(convert_to((p_starts -> (v_number - 1) -> 'args')::text, 'utf8')));
+        v_owners[v_number] := v_first.execution_id;
+      end loop;
+    end if;
+  end if;
+  select * into v_cause from iu_core.fn_event_cause();
+  insert into noetl.inbox (execution_id, shard_id, kind, body)
+  select v_ids[t.n], noetl.fn_shard_of(v_ids[t.n]), 'start', jsonb_build_object(
+           'catalog_id', k.catalog_id::text, 'args', t.s -> 'args', 'workspace_id', (t.s ->> 'workspace_id')::uuid,
+           'started_by', v_actor, 'cause', v_cause.event_id, 'correlation_id', v_cause.correlation_id, 'depth', 0, 'parent', null)
+    from jsonb_array_elements(p_starts) with ordinality as t (s, n)
+    join unnest(v_paths, v_workspaces, v_versions, v_catalog) as k (path, workspace_id, version, catalog_id)
+      on k.path = t.s ->> 'playbook' and k.workspace_id is not distinct from (t.s ->> 'workspace_id')::uuid
+     and k.version is not distinct from (t.s ->> 'version')::integer
+   where v_owners[t.n] = v_ids[t.n] order by t.n;
+  perform pg_notify('stagedoor', 'inbox ' || shard)
+     from (select distinct noetl.fn_shard_of(id) as shard from unnest(v_ids) id where id = any (v_owners)) shards;
+  return query select unnest(v_owners);
+end $$;
+
+grant execute on function noetl.fn_execution_start_batch(jsonb) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;
+
+-- The playbook that somebody starts in a workspace, if it is open to them. p_member: who they are there, by require_starter. Internal.
+create or replace function noetl.fn_execution_playbook_require(p_playbook text, p_workspace_id uuid, p_version integer, p_member text)
+returns noetl.catalog
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  c noetl.catalog;
+begin
+  perform iu_core.fn_require_workspace(p_workspace_id);
+  c := noetl.fn_playbook_require(p_playbook, p_version);
+  if p_member <> 'service' and not c.open_to_members then
+    raise exception using
+      errcode = 'SD810',
+      message = format('Only the back end may start the playbook %s', p_playbook),
+      detail = json_build_object('playbook', p_playbook)::text;
+  end if;
+  return c;
+end $$;
+
+-- Raises unless these may be the arguments of a playbook. Internal.
+create or replace function noetl.fn_execution_args_require(c noetl.catalog, p_args jsonb) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_unknown text;
+begin
+  if jsonb_typeof(p_args) is distinct from 'object' then
+    raise exception using errcode = 'SD001', message = 'The arguments of a playbook must be a JSON object';
+  end if;
+  -- They are stored in the log and in every snapshot.
+  if pg_column_size(p_args) > 16777216 then
+    raise exception using
+      errcode = 'SD001',
+      message = 'The arguments of an execution have at most 16 MiB',
+      hint = 'Put the data into a table or a file, and give its name.';
+  end if;
+  select string_agg(k, ', ' order by k) into v_unknown from jsonb_object_keys(p_args) k where not coalesce(c.payload -> 'args', '{}') ? k;
+  if v_unknown is not null then
+    raise exception using errcode = 'SD001', message = format('The playbook %s has no argument %s', c.path, v_unknown);
+  end if;
+end $$;
+
+-- Raises unless a key was given the same arguments: otherwise a caller with other ones would take the old result for its own. Internal.
+create or replace function noetl.fn_execution_key_require(p_first noetl.execution_key, p_digest bytea) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_first.args_digest <> p_digest then
+    raise exception using
+      errcode = 'SD813',
+      message = format('The key %s of the playbook %s belongs to the execution %s, which has other arguments',
+                       p_first.idempotency_key, p_first.path, p_first.execution_id),
+      detail = json_build_object('key', p_first.idempotency_key, 'playbook', p_first.path, 'execution', p_first.execution_id::text)::text;
+  end if;
+end $$;
 
 -- The membership check of fn_execution_start. A login with stagedoor_producer is a back end: it starts any playbook, in any
 -- workspace or in none, as it enqueues any job. Members start playbooks in a workspace where they have the right to operate.

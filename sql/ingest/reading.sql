@@ -45,7 +45,7 @@ begin
   v_job.workspace_id := u.workspace_id;
   v_job.actor := u.uploaded_by;
   v_job.actor_via := u.uploaded_via;
-  return (select p.job_id from iu_core.fn_job_put(array[v_job]) p);
+  return iu_core.fn_job_put_one(v_job);
 end $$;
 
 -- The kind of job that reads files of this store, registered with its settings: a file that ends five processes is given up.

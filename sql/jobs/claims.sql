@@ -123,6 +123,40 @@ end $$;
 
 grant execute on function iu_core.fn_job_claim(uuid, integer, jsonb, timestamptz, integer, integer) to dot_executor, service_role, stagedoor_executor;
 
+-- Leases those of these jobs that are due and that a worker without other jobs may claim now; for a worker that was told of them, and
+-- that begins all of them at once. Kinds that are paused or have a limit are claimed by fn_job_claim alone, and so are suspects.
+create or replace function iu_core.fn_job_claim_by_id(p_worker uuid, p_jobs uuid[]) returns setof iu_core.job_queue
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  w iu_core.job_worker := iu_core.fn_job_worker_require(p_worker);
+  v_now timestamptz := clock_timestamp();
+begin
+  -- Locked as in fn_job_claim.
+  perform from iu_core.job_worker where worker_id = p_worker and leased_until > clock_timestamp() for share;
+  if not found then
+    perform iu_core.fn_job_worker_require(p_worker);
+  end if;
+  return query
+    update iu_core.job_queue q
+       set leased_by = p_worker, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = v_now, begun = true
+     where q.job_id = any (array(
+       select c.job_id from iu_core.job_queue c join iu_core.job_kind k on k.job_kind = c.job_kind
+        where c.job_id = any (p_jobs) and c.executor = w.executor and c.job_kind = any (w.kinds) and c.process_after <= v_now
+          and c.leased_by is null and c.crashes = 0 and not k.limited and k.paused_at is null
+          and not exists (select from iu_core.job_isolation a
+                           where a.worker_id = p_worker and a.since > clock_timestamp() - interval '10 seconds')
+          for update of c skip locked))
+    returning q.*;
+end $$;
+
+grant execute on function iu_core.fn_job_claim_by_id(uuid, uuid[]) to dot_executor, service_role;
+
 -- Leases one suspect (a job with an earlier crash) and no other job: if it ends its next worker too, no other job is affected.
 --
 -- A worker has one suspect at a time, so that an innocent one is charged at most once with the crash of another. A job with one
@@ -322,8 +356,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
+set enable_nestloop = off
 as $$
 begin
   perform iu_core.fn_job_worker_require(p_worker);

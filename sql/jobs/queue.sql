@@ -23,6 +23,7 @@ as $$
 declare
   v_job iu_core.job_queue;
   v_actor record;
+  v_cause record;
 begin
   perform iu_core.fn_job_check(p_kind, p_idempotency_key, p_executor, p_safe_payload);
   v_actor := iu_core.fn_actor_for(p_actor);
@@ -38,27 +39,21 @@ begin
   v_job.actor := v_actor.actor;
   v_job.actor_via := v_actor.via;
   if p_causation_event_id is null then
-    select c.event_id, c.correlation_id, c.depth, c.workspace_id
-      into v_job.causation_event_id, v_job.correlation_id, v_job.causation_depth, v_job.workspace_id from iu_core.fn_event_cause() c;
+    v_cause := iu_core.fn_event_cause();
   else
-    select e.id, e.correlation_id, e.causation_depth, e.workspace_id
-      into v_job.causation_event_id, v_job.correlation_id, v_job.causation_depth, v_job.workspace_id
-      from iu_core.event_outbox e where e.id = p_causation_event_id;
-    if not found then
-      raise exception using
-        errcode = 'SD705',
-        message = format('There is no event %s to be the cause of this job', p_causation_event_id),
-        detail = json_build_object('kind', p_kind, 'reason', format('there is no event %s', p_causation_event_id))::text;
-    end if;
+    v_cause := iu_core.fn_job_cause_require(p_kind, p_causation_event_id);
   end if;
-  v_job.correlation_id := coalesce(p_correlation_id, v_job.correlation_id);
-  return (select p.job_id from iu_core.fn_job_put(array[v_job]) p);
+  v_job.causation_event_id := v_cause.event_id;
+  v_job.causation_depth := v_cause.depth;
+  v_job.workspace_id := v_cause.workspace_id;
+  v_job.correlation_id := coalesce(p_correlation_id, v_cause.correlation_id);
+  return iu_core.fn_job_put_one(v_job);
 end $$;
 
 grant execute on function iu_core.fn_job_enqueue(text, text, text, text, text, text, jsonb, smallint, timestamptz, uuid, uuid, text)
   to dot_executor, service_role, stagedoor_producer;
 
--- Enqueues many jobs in one statement; returns their ids in the given order. The keys of the objects are column names. A job
+-- Enqueues jobs in one statement; returns their ids in the given order. The keys of the objects are column names. A job
 -- without a workspace gets that of the event it follows from.
 create or replace function iu_core.fn_job_enqueue_batch(p_jobs jsonb) returns setof uuid
 language plpgsql security definer
@@ -69,10 +64,14 @@ declare
   v_unknown text;
   v_causes uuid[];
   v_jobs iu_core.job_queue[];
-  v_suspect boolean := p_jobs::text ~* '"(body|content|raw|vector|embedding|secret|token|password|ssn|personal_data)":';
+  v_suspect boolean;
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
     raise exception using errcode = 'SD001', message = 'fn_job_enqueue_batch takes a JSON array of jobs';
+  end if;
+  if jsonb_array_length(p_jobs) = 1 then
+    return next iu_core.fn_job_enqueue_object(p_jobs -> 0, v_actor);
+    return;
   end if;
   select k into v_unknown
     from jsonb_array_elements(p_jobs) j, jsonb_object_keys(j) k
@@ -84,6 +83,7 @@ begin
   end if;
   -- A quick check of all jobs in C; only suspicious ones are checked one by one (5,000 jobs: 5 ms
   -- instead of 75). Where no key's name stands anywhere in the text, no payload has it at any depth.
+  v_suspect := p_jobs::text ~* '"(body|content|raw|vector|embedding|secret|token|password|ssn|personal_data)":';
   perform iu_core.fn_job_check(d.kind, null, d.executor, '{}')
      from (select distinct j ->> 'job_kind' as kind, coalesce(j ->> 'executor', 'PG_worker') as executor
              from jsonb_array_elements(p_jobs) j) d;
@@ -123,6 +123,63 @@ begin
 end $$;
 
 grant execute on function iu_core.fn_job_enqueue_batch(jsonb) to dot_executor, service_role, stagedoor_producer;
+
+-- Enqueues the only job of a batch: the same without the statements that a set needs. Internal.
+create or replace function iu_core.fn_job_enqueue_object(p_job jsonb, p_actor text) returns uuid
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_job iu_core.job_queue;
+  v_cause record;
+begin
+  if p_job - '{job_kind,idempotency_key,executor,source_ref,target_ref,payload_ref,safe_payload,priority,process_after,correlation_id,causation_event_id,workspace_id}'::text[] <> '{}' then
+    raise exception using errcode = 'SD001', message = format('A job of a batch has no field called %L', (
+      select k from jsonb_object_keys(p_job) k
+       where k not in ('job_kind', 'idempotency_key', 'executor', 'source_ref', 'target_ref', 'payload_ref', 'safe_payload',
+                       'priority', 'process_after', 'correlation_id', 'causation_event_id', 'workspace_id')
+       limit 1));
+  end if;
+  perform iu_core.fn_job_check(p_job ->> 'job_kind', p_job ->> 'idempotency_key', coalesce(p_job ->> 'executor', 'PG_worker'), p_job -> 'safe_payload');
+  v_job.job_kind := p_job ->> 'job_kind';
+  v_job.executor := coalesce(p_job ->> 'executor', 'PG_worker');
+  v_job.idempotency_key := p_job ->> 'idempotency_key';
+  v_job.source_ref := p_job ->> 'source_ref';
+  v_job.target_ref := p_job ->> 'target_ref';
+  v_job.payload_ref := p_job ->> 'payload_ref';
+  v_job.safe_payload := p_job -> 'safe_payload';
+  v_job.priority := p_job ->> 'priority';
+  v_job.process_after := p_job ->> 'process_after';
+  v_job.actor := p_actor;
+  if p_job ->> 'causation_event_id' is null then
+    v_cause := iu_core.fn_event_cause();
+  else
+    v_cause := iu_core.fn_job_cause_require(p_job ->> 'job_kind', (p_job ->> 'causation_event_id')::uuid);
+  end if;
+  v_job.causation_event_id := v_cause.event_id;
+  v_job.causation_depth := v_cause.depth;
+  v_job.correlation_id := coalesce((p_job ->> 'correlation_id')::uuid, v_cause.correlation_id);
+  v_job.workspace_id := coalesce((p_job ->> 'workspace_id')::uuid, v_cause.workspace_id);
+  return iu_core.fn_job_put_one(v_job);
+end $$;
+
+-- The event that a new job follows from, as fn_event_cause gives it. Raises if there is none. Internal.
+create or replace function iu_core.fn_job_cause_require(
+  p_kind text, p_event_id uuid, out event_id uuid, out correlation_id uuid, out depth smallint, out workspace_id uuid
+)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select e.id, e.correlation_id, e.causation_depth, e.workspace_id into event_id, correlation_id, depth, workspace_id
+    from iu_core.event_outbox e where e.id = p_event_id;
+  if event_id is null then
+    raise exception using
+      errcode = 'SD705',
+      message = format('There is no event %s to be the cause of this job', p_event_id),
+      detail = json_build_object('kind', p_kind, 'reason', format('there is no event %s', p_event_id))::text;
+  end if;
+end $$;
 
 -- Cancels a job. A waiting job ends at once ('cancelled'). A running job is cancelled with its worker's next heartbeat
 -- ('requested'); if it completes before that, it counts as completed.
@@ -215,8 +272,8 @@ end $$;
 grant execute on function iu_core.fn_job_replay(uuid[], text, timestamptz, integer, uuid, text)
   to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- The only function that inserts into the queue. It takes from each row the columns that a caller may set; a used key returns
--- the earlier job. fresh: this call created or changed the job. Internal.
+-- Inserts jobs into the queue; nothing else does, but fn_job_put_one for a single one. It takes from each row the columns that a caller may
+-- set; a used key returns the earlier job. fresh: this call created or changed the job. Internal.
 --
 -- Kinds that keep their keys (the default) are inserted as a set, sorted by key: two batches in opposite orders would deadlock.
 -- Kinds that replace or debounce are handled one by one, because each looks at the existing job.
@@ -281,6 +338,53 @@ begin
               where g.process_after is null or g.process_after <= now() + interval '5 seconds') g
       where exists (select from iu_core.worker_idle w where w.executor = g.executor and g.job_kind = any (w.kinds));
   end if;
+end $$;
+
+-- Inserts one job as fn_job_put does: the same without the statements that a set needs. The notification names the job if all workers that
+-- it wakes take ids and nothing but the job decides whether it may run. Internal.
+create or replace function iu_core.fn_job_put_one(p_job iu_core.job_queue) returns uuid
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_kind record;
+  v_id uuid;
+  v_executor text := coalesce(p_job.executor, 'PG_worker');
+  v_take_ids boolean;
+begin
+  select k.key_mode, k.fair_by, k.limited or k.paused_at is not null as is_restricted into v_kind
+    from iu_core.job_kind k where k.job_kind = p_job.job_kind;
+  if v_kind.key_mode is distinct from 'keep' then
+    -- Also a kind that nobody has registered.
+    return (select p.job_id from iu_core.fn_job_put(array[p_job]) p);
+  end if;
+  v_id := coalesce(p_job.job_id, iu_core.fn_time_uuid());
+  if p_job.idempotency_key is not null then
+    insert into iu_core.job_key (job_kind, idempotency_key, job_id) values (p_job.job_kind, p_job.idempotency_key, v_id) on conflict do nothing;
+    if not found then
+      -- A separate statement: it sees jobs that others committed.
+      return (select k.job_id from iu_core.job_key k where k.job_kind = p_job.job_kind and k.idempotency_key = p_job.idempotency_key);
+    end if;
+  end if;
+  insert into iu_core.job_queue (
+    job_id, job_kind, executor, priority, process_after, idempotency_key, source_ref, target_ref, payload_ref,
+    safe_payload, workspace_id, correlation_id, causation_event_id, causation_depth, actor, actor_via, fair_key)
+  values (
+    v_id, p_job.job_kind, v_executor, coalesce(p_job.priority, 0::smallint), coalesce(p_job.process_after, now()),
+    p_job.idempotency_key, p_job.source_ref, p_job.target_ref, p_job.payload_ref, coalesce(p_job.safe_payload, '{}'),
+    p_job.workspace_id, p_job.correlation_id, p_job.causation_event_id, coalesce(p_job.causation_depth, 0::smallint),
+    p_job.actor, p_job.actor_via,
+    iu_core.fn_job_fair_key(v_kind.fair_by, p_job.source_ref, p_job.target_ref, p_job.payload_ref));
+  -- As in fn_job_put.
+  if p_job.process_after is null or p_job.process_after <= now() + interval '5 seconds' then
+    v_take_ids := (select bool_and(w.takes_ids) from iu_core.worker_idle w where w.executor = v_executor and p_job.job_kind = any (w.kinds));
+    if v_take_ids is not null then
+      perform pg_notify('stagedoor', 'jobs ' || p_job.job_kind || case
+        when v_take_ids and not v_kind.is_restricted and (p_job.process_after is null or p_job.process_after <= now()) then ' ' || v_id else '' end);
+    end if;
+  end if;
+  return v_id;
 end $$;
 
 -- Enqueues one job of a kind whose keys count only among waiting jobs. A waiting job with the key takes the values of the new

@@ -85,6 +85,20 @@ end $$;
 
 grant execute on function iu_core.fn_job_worker_set_idle(uuid, boolean) to dot_executor, service_role, stagedoor_executor;
 
+-- Marks a worker as idle whose notifications may name a job: it claims that job with fn_job_claim_by_id.
+create or replace function iu_core.fn_job_worker_await_ids(p_worker uuid) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  w iu_core.job_worker := iu_core.fn_job_worker_require(p_worker);
+begin
+  insert into iu_core.worker_idle (worker_id, executor, kinds, takes_ids) values (w.worker_id, w.executor, w.kinds, true)
+  on conflict do nothing;
+end $$;
+
+grant execute on function iu_core.fn_job_worker_await_ids(uuid) to dot_executor, service_role;
+
 -- A worker whose claim waits: it is idle from now on, and learns what its server waits for.
 create or replace function iu_core.fn_job_worker_wait(p_worker uuid, out executor text, out kinds text[], out lease_ms integer)
 language plpgsql security definer

@@ -56,12 +56,10 @@ export async function startExecutions(
   args: readonly JsonObject[],
   { workspaceId, version }: Omit<StartOptions, 'idempotencyKey'> = {},
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select noetl.fn_execution_start($1, a.args, $3, $4)::text as id
-       from jsonb_array_elements($2::jsonb) with ordinality a (args, n) order by a.n`,
-    [playbook, JSON.stringify(args), workspaceId ?? null, version ?? null],
+  return startBatch(
+    db,
+    args.map((one) => ({ playbook, args: one, options: { workspaceId, version } })),
   )
-  return rows.map((row) => row.id)
 }
 
 /** Returns the id of the new one. Without a version it takes that of the old one. */
@@ -154,13 +152,10 @@ async function startBatch(db: Queryable, starts: readonly StartRequest[]): Promi
     workspace_id: workspaceId,
     idempotency_key: idempotencyKey,
   }))
-  const { rows } = await db.query<{ id: string }>({
-    name: 'stagedoor_executions_start',
-    text: `select noetl.fn_execution_start(a.start ->> 'playbook', a.start -> 'args', (a.start ->> 'workspace_id')::uuid,
-                                           (a.start ->> 'version')::integer, a.start ->> 'idempotency_key')::text as id
-             from jsonb_array_elements($1::jsonb) with ordinality a (start, n) order by a.n`,
-    values: [JSON.stringify(asked)],
-  })
+  const { rows } = await db.query<{ id: string }>(
+    'select id::text from noetl.fn_execution_start_batch($1) as id',
+    [JSON.stringify(asked)],
+  )
   return rows.map((row) => row.id)
 }
 

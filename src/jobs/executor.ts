@@ -93,9 +93,9 @@ export class JobExecutor {
     return Math.max(0, this.beginnable - this.backlog.waiting)
   }
 
-  /** A place is free and nothing waits for it. */
-  get hasFreePlace(): boolean {
-    return this.free > 0 && this.backlog.size === 0
+  /** Places for which nothing waits. */
+  get freePlaces(): number {
+    return Math.max(0, this.free - this.backlog.size)
   }
 
   /** Calls that may begin. Fewer than 0 are none: there may be less room than there was when they began. */
@@ -222,6 +222,7 @@ export class JobExecutor {
     hooks.onCallBegin?.(kind, jobs.length)
     const outcomes = await call.run(this.deps.kinds.timeoutOf(kind))
     this.beginAhead.took(performance.now() - began)
+    if (this.wasFull) this.prefetch.growTo(this.beginAhead.jobs)
     this.calls.end()
     lease.calls.delete(call)
     for (const outcome of outcomes) this.report(lease, outcome, performance.now() - began)

@@ -54,6 +54,7 @@ const CLAIMED = `job_id, job_kind, executor, idempotency_key, source_ref, target
     process_after, process_after::text as due, correlation_id, causation_event_id, causation_depth, actor, workspace_id,
     enqueued_at, attempts, crashes, replays, lease_epoch, last_error, begun`
 const CLAIM = `select ${CLAIMED} from iu_core.fn_job_claim($1, $2, $3, $4, $5, $6)`
+const CLAIM_BY_ID = `select ${CLAIMED} from iu_core.fn_job_claim_by_id($1, $2)`
 const CLAIM_SUSPECT = `select ${CLAIMED} from iu_core.fn_job_claim_suspects($1)`
 
 export interface ClaimOptions {
@@ -76,6 +77,20 @@ export async function claimJobs(
     ...(options.prepared && { name: 'stagedoor_claim' }),
     text: CLAIM,
     values: [worker, limit, after, options.now ?? null, options.begin ?? null, options.held ?? 0],
+  })
+  return rows
+}
+
+/** Those of these jobs that this worker may have now; all of them begin. */
+export async function claimJobsById(
+  db: Queryable,
+  worker: string,
+  jobs: readonly string[],
+): Promise<ClaimedJob[]> {
+  const { rows } = await db.query<ClaimedJob>({
+    name: 'stagedoor_claim_by_id',
+    text: CLAIM_BY_ID,
+    values: [worker, jobs],
   })
   return rows
 }
@@ -286,10 +301,6 @@ export async function reapJobs(db: Queryable): Promise<number> {
   return rows[0]!.reaped
 }
 
-async function setIdle(db: Queryable, worker: string, idle: boolean): Promise<void> {
-  await db.query('select iu_core.fn_job_worker_set_idle($1, $2)', [worker, idle])
-}
-
 /** The jobs that are leased by this worker. Reads the whole queue (the lease is in no index): for after a broken connection. */
 export async function listLeasedJobs(db: Queryable, worker: string): Promise<JobRef[]> {
   const { rows } = await db.query<JobRef & pg.QueryResultRow>(
@@ -453,7 +464,7 @@ export class WorkerLease {
     return this.tracked.size
   }
 
-  /** The database knows that this worker is idle: an enqueue notifies it. */
+  /** The database knows that this worker is idle: an enqueue notifies it, and may name the job. */
   get idle(): boolean {
     return this.isIdle
   }
@@ -556,14 +567,19 @@ export class WorkerLease {
   async markIdle(): Promise<void> {
     // On another connection it could overtake the opposite report, and no enqueue would notify us.
     await this.pendingIdleUpdate
-    await setIdle(this.deps.pool, this.worker, true)
+    await this.deps.pool.query('select iu_core.fn_job_worker_await_ids($1)', [this.worker])
     this.isIdle = true
   }
 
   /** Nobody waits for the answer: too many notifications do no harm. */
   markBusy(): void {
     this.isIdle = false
-    this.pendingIdleUpdate = setIdle(this.deps.pool, this.worker, false).catch(() => {})
+    this.pendingIdleUpdate = this.deps.pool
+      .query('select iu_core.fn_job_worker_set_idle($1, false)', [this.worker])
+      .then(
+        () => {},
+        () => {},
+      )
   }
 
   /** The server restarted: it keeps in memory only who is idle. */

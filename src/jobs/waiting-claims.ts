@@ -51,7 +51,8 @@ export class WaitingClaims {
 
   constructor(wakeups: Wakeups | undefined) {
     this.wakeups = wakeups
-    wakeups?.on('jobs', (kind) => {
+    wakeups?.on('jobs', (key) => {
+      const [kind = ''] = key.split(' ', 1)
       for (const line of this.lines.values()) if (kind === '' || line.kinds.has(kind)) line.wake()
     })
     wakeups?.onChange(() => {

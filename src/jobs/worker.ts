@@ -24,6 +24,7 @@ import {
   type ClaimCursors,
   type ClaimOptions,
   claimJobs,
+  claimJobsById,
   claimSuspect,
   isLeaseLost,
   isSuspectDue,
@@ -162,6 +163,12 @@ class RunningWorker implements LeasingWorker {
   private readonly tasks: PeriodicTasks
   private lease!: WorkerLease
   private wakeups: Wakeups | undefined
+  /** Jobs that notifications have named since the last claim. */
+  private told: string[] = []
+  /** Since the last claim it was woken by something else, too: any job may be due. */
+  private mustLook = false
+  /** The last claim found nothing more, and a wait followed it. */
+  private hasWaited = false
   /** It waits for jobs, and found none that it could claim. */
   private isWaiting = false
   /** Some job is due and could not be claimed: its kind has a limit, or it waits for a worker that has no other. */
@@ -207,7 +214,7 @@ class RunningWorker implements LeasingWorker {
       hooks: this.hooks,
       kinds: this.kinds,
       onRoom: () => {
-        if (this.hasMore && this.room() > 0) this.wake.now()
+        if (this.hasMore && this.room() > 0) this.look()
       },
     })
   }
@@ -223,15 +230,21 @@ class RunningWorker implements LeasingWorker {
       this.lease?.lose(OTHER_HISTORY)
     })
     try {
-      this.lease = await this.takeLease()
-      await this.kinds.read()
+      // Together, because most of it is to open sessions. A kind without a row has the settings that its row begins with.
+      const taken = this.takeLease().then((lease) => {
+        this.lease = lease
+      })
+      // Also at the start: where workers crash soon, no other process may live long enough to do it.
+      const reaped = this.reap().catch((error) =>
+        this.log.debug({ err: error }, 'reaping failed; will be retried'),
+      )
+      for (const part of await Promise.allSettled([taken, this.kinds.read(), reaped]))
+        if (part.status === 'rejected') throw part.reason
     } catch (error) {
       await this.lease?.leave()
       await this.close()
       throw mapConnectionError(error)
     }
-    // Also at the start: where workers crash soon, no other process may live long enough to do it.
-    await this.reap().catch((error) => this.log.debug({ err: error }, 'reaping failed; will be retried'))
     this.wakeups = this.openWakeups()
     this.tasks.every(REAP_MS, () => (this.mayPoll ? this.reap() : Promise.resolve()))
     this.tasks.every(REAP_MS, () => this.checkForSuspects())
@@ -252,7 +265,7 @@ class RunningWorker implements LeasingWorker {
 
   concurrencyChanged(): void {
     this.executor.roomChanged()
-    this.wake.now()
+    this.look()
   }
 
   async adopt(
@@ -280,7 +293,7 @@ class RunningWorker implements LeasingWorker {
 
   async crash(error: unknown): Promise<void> {
     this.stopping = true
-    this.wake.now()
+    this.look()
     void this.tasks.stop()
     const waiting = this.executor.abandon()
     if (this.options.remote) {
@@ -319,7 +332,7 @@ class RunningWorker implements LeasingWorker {
 
   private async shutDown(): Promise<void> {
     this.stopping = true
-    this.wake.now()
+    this.look()
     void this.tasks.stop()
     await this.scheduler?.stop()
     await this.loop
@@ -357,6 +370,8 @@ class RunningWorker implements LeasingWorker {
   private async claimOnce(): Promise<void> {
     if (this.lease.over) await this.registerAgain()
     const { lease } = this
+    const told = this.takeTold(lease)
+    if (told !== undefined) return this.claimTold(lease, told)
     // Handlers that end at once have ended after it: one large claim instead of two of half the size.
     await setImmediate()
     if (this.lingers) await delay(this.options.lingerMs)
@@ -369,9 +384,9 @@ class RunningWorker implements LeasingWorker {
     }
     const { suspects = 'too' } = this.options
     const claimsSuspect = this.mayClaimSuspect(lease)
-    const jobs =
+    const { jobs, isPart } =
       suspects === 'only'
-        ? await this.claims.suspect(lease)
+        ? { jobs: await this.claims.suspect(lease), isPart: false }
         : await this.claims.next(
             lease,
             room,
@@ -386,6 +401,7 @@ class RunningWorker implements LeasingWorker {
     if (claimsSuspect) this.suspectWaitsSince = undefined
     this.lastWasSuspect = isSuspect
     this.executor.begin(lease, jobs, jobs.length === room)
+    if (isPart) return // The next claim looks from the start.
     if (suspects === 'too' && !claimsSuspect && lease.size === 0) return // The next claim may be for a suspect.
     if (this.hasMore) {
       if (lease.idle) lease.markBusy()
@@ -394,6 +410,32 @@ class RunningWorker implements LeasingWorker {
     } else {
       await this.waitForJobs()
     }
+  }
+
+  /** Jobs that can be claimed by their ids: a worker that waits was told of nothing else, and all of them can begin at once, in any order. */
+  private takeTold(lease: WorkerLease): readonly string[] | undefined {
+    const { told, mustLook, hasWaited } = this
+    this.told = []
+    this.mustLook = false
+    this.hasWaited = false
+    if (told.length === 0 || mustLook || !hasWaited || !lease.idle || this.options.suspects === 'only')
+      return undefined
+    return told.length <= Math.min(this.room(), this.executor.freePlaces) ? told : undefined
+  }
+
+  /** Everything else that is due is found by what the next wake-up or the poll begins. */
+  private async claimTold(lease: WorkerLease, ids: readonly string[]): Promise<void> {
+    const jobs = await this.claims.byId(lease, ids)
+    this.trouble = undefined
+    if (jobs.length > 0) this.lastWasSuspect = false
+    this.executor.begin(lease, jobs, false)
+    await this.waitForJobs()
+  }
+
+  /** Any job may be due. */
+  private look(): void {
+    this.mustLook = true
+    this.wake.now()
   }
 
   /** A claim costs the database about as much for one job as for fifty. Slots are few if they are less than a quarter. */
@@ -407,11 +449,14 @@ class RunningWorker implements LeasingWorker {
   /** While wake-ups work the poll of the process says when something is due. */
   private async waitForJobs(): Promise<void> {
     const { pollMs } = this.options
-    if (pollMs !== undefined || !this.wakeups?.works) return this.wake.wait(pollMs ?? POLL_MS)
-    this.isWaiting = true
-    if (!this.isBlocked) this.wakeups.pollSoon()
-    await this.wake.wait(this.isBlocked ? POLL_MS : undefined)
-    this.isWaiting = false
+    if (pollMs !== undefined || !this.wakeups?.works) await this.wake.wait(pollMs ?? POLL_MS)
+    else {
+      this.isWaiting = true
+      if (!this.isBlocked) this.wakeups.pollSoon()
+      await this.wake.wait(this.isBlocked ? POLL_MS : undefined)
+      this.isWaiting = false
+    }
+    this.hasWaited = true
   }
 
   /**
@@ -439,7 +484,7 @@ class RunningWorker implements LeasingWorker {
     if (!(await isSuspectDue(this.options.pool, lease.worker))) return
     this.suspectWaitsSince = performance.now()
     this.nextSuspectCheckAt = performance.now() + SUSPECT_CHECK_MS
-    this.wake.now()
+    this.look()
   }
 
   /** Where reports are written slowly nothing more is begun: jobs that are done and not reported would be done again. */
@@ -447,7 +492,7 @@ class RunningWorker implements LeasingWorker {
     if (this.options.suspects === 'only') return this.lease.size === 0 ? Math.min(1, this.executor.room()) : 0
     if (this.options.suspects !== 'none' && this.lease.suspectAloneForMs !== undefined) return 0
     if (this.suspectWaitsSince !== undefined && this.lease.size > 0) {
-      return this.suspectWaitMs === 0 && this.executor.hasFreePlace ? 1 : 0
+      return this.suspectWaitMs === 0 && this.executor.freePlaces > 0 ? 1 : 0
     }
     // Of jobs that run, wait to run, or are done and not reported.
     const left = this.concurrency() * this.callSize + 2 * this.batch - this.lease.size
@@ -480,11 +525,11 @@ class RunningWorker implements LeasingWorker {
       hooks: this.hooks,
       onLost: () => {
         this.executor.forgetWaiting()
-        this.wake.now()
+        this.look()
       },
       onCancel: (lease, ids) => this.executor.cancel(lease, ids),
       onWritten: () => {
-        if (this.kinds.hasLimits || this.hasMore) this.wake.now()
+        if (this.kinds.hasLimits || this.hasMore) this.look()
       },
       onDelayed: () => {
         if (this.isWaiting) this.wakeups?.pollSoon()
@@ -508,20 +553,18 @@ class RunningWorker implements LeasingWorker {
     const { listenUrl, handlers, executor = DEFAULT_EXECUTOR } = this.options
     if (listenUrl === undefined) return undefined
     const wakeups = openWakeups(listenUrl, this.log)
-    wakeups.on('jobs', (kind) => {
-      if (kind === '' || kind in handlers) this.wake.now()
-    })
+    wakeups.on('jobs', (key) => this.hear(key))
     wakeups.onChange(() => {
       // A server that restarted keeps in memory only who is idle.
       this.lease.forgetIdle()
-      this.wake.now()
+      this.look()
     })
     wakeups.ask({
       sql: 'iu_core.fn_job_due_in(?, ?)',
       values: () => (this.isWaiting ? [Object.keys(handlers), executor] : undefined),
       onDue: () => {
         this.isBlocked = true
-        this.wake.now()
+        this.look()
       },
       onIdle: () => {
         this.isBlocked = false
@@ -537,9 +580,20 @@ class RunningWorker implements LeasingWorker {
     return wakeups
   }
 
+  /** A kind, and perhaps the job. */
+  private hear(key: string): void {
+    const [kind = '', job] = key.split(' ')
+    if (kind !== '' && !(kind in this.options.handlers)) return
+    if (job === undefined) this.look()
+    else {
+      this.told.push(job)
+      this.wake.now()
+    }
+  }
+
   /** Jobs are back in the queue. */
   private tellJobs(): void {
-    if (this.wakeups === undefined) this.wake.now()
+    if (this.wakeups === undefined) this.look()
     else this.wakeups.tell('jobs')
   }
 
@@ -563,7 +617,7 @@ class RunningWorker implements LeasingWorker {
       polls: () => this.mayPoll,
       onFire: (schedule) => {
         this.hooks.onSchedule?.(schedule)
-        this.wake.now()
+        this.look()
       },
     })
   }
@@ -597,26 +651,38 @@ class Claims {
     this.unanswered.reset()
   }
 
-  /** Fewer than `limit`: there are no more just now. With `held` 0 it may be one suspect. */
-  async next(lease: WorkerLease, limit: number, begin: number, held: number): Promise<ClaimedJob[]> {
+  /**
+   * Fewer than `limit`: there are no more just now. `isPart`: there may be, and the next call finds them. With `held` 0 it may be one suspect.
+   */
+  async next(
+    lease: WorkerLease,
+    limit: number,
+    begin: number,
+    held: number,
+  ): Promise<{ jobs: readonly ClaimedJob[]; isPart: boolean }> {
+    const began = performance.now()
+    await this.unanswered.check(() => this.releaseUntracked(lease))
+    if (lease.over) return { jobs: [], isPart: false }
+    const after = this.cursors.after
+    const jobs = await this.ask(lease, limit, { after, begin, held })
+    this.hooks.onClaim?.(jobs.length, performance.now() - began)
+    const isAlone = (jobs[0]?.crashes ?? 0) > 0
+    const isPart = jobs.length < limit && after !== undefined && !isAlone && !lease.over
+    if (!isPart) return { jobs, isPart }
+    // Nothing is held up for what the rest brings.
+    this.cursors.reset()
+    return jobs.length > 0 ? { jobs, isPart } : this.next(lease, limit, begin, held)
+  }
+
+  /** Those of these jobs that are free. */
+  async byId(lease: WorkerLease, ids: readonly string[]): Promise<readonly ClaimedJob[]> {
     const began = performance.now()
     await this.unanswered.check(() => this.releaseUntracked(lease))
     if (lease.over) return []
-    const after = this.cursors.after
-    const found = await this.ask(lease, limit, { after, begin, held })
-    const isAlone = (found[0]?.crashes ?? 0) > 0
-    if (found.length < limit && after !== undefined && !isAlone && !lease.over) {
-      this.cursors.reset()
-      // Jobs found already must begin; the next claim meets the same trouble.
-      const left = { begin: Math.max(0, begin - found.length), held: held + found.length }
-      const rest = await this.ask(lease, limit - found.length, left).catch((error) => {
-        if (found.length === 0) throw error
-        return []
-      })
-      found.push(...rest)
-    }
-    this.hooks.onClaim?.(found.length, performance.now() - began)
-    return found
+    // They may be newer than what waits: the cursors stay.
+    const jobs = await this.track(lease, () => claimJobsById(this.pool, lease.worker, ids))
+    this.hooks.onClaim?.(jobs.length, performance.now() - began)
+    return jobs
   }
 
   /** One suspect or nothing. */
@@ -626,16 +692,18 @@ class Claims {
     return this.track(lease, () => claimSuspect(this.pool, lease.worker))
   }
 
-  private ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
-    return this.track(lease, () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true }))
+  private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
+    const claim = () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
+    const jobs = await this.track(lease, claim)
+    // A suspect is not from where the others are.
+    this.cursors.advance(jobs.filter((job) => job.crashes === 0))
+    return jobs
   }
 
   private async track(lease: WorkerLease, claim: () => Promise<ClaimedJob[]>): Promise<ClaimedJob[]> {
     try {
       const jobs = await claim()
       lease.track(jobs)
-      // A suspect is not from where the others are.
-      this.cursors.advance(jobs.filter((job) => job.crashes === 0))
       return jobs
     } catch (error) {
       if (isLeaseLost(error)) {

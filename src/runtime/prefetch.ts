@@ -22,7 +22,12 @@ export class Prefetch {
 
   /** Handlers were idle although the last claim was full. */
   grow(): void {
-    this.current = Math.min(this.max, Math.max(1, this.current * 2))
+    this.growTo(Math.max(1, this.current * 2))
+  }
+
+  /** So many begin within a moment. */
+  growTo(jobs: number): void {
+    if (jobs > this.current) this.current = Math.min(this.max, jobs)
   }
 
   /** Claimed jobs waited too long. */

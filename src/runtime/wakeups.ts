@@ -23,7 +23,7 @@ import { NatsWakeups, type WakeupHooks } from './nats-wakeups.ts'
 import { Wake } from './wake.ts'
 
 /**
- * `jobs` by kind, `inbox` by shards (1,2,3), `commands` by lists of handlers as JSON, `approvals` by record, `search`, `waits`, `shards`.
+ * `jobs` by kind, perhaps with the id of one (kind id), `inbox` by shards (1,2,3), `commands` by lists of handlers as JSON, `approvals` by record, `search`, `waits`, `shards`.
  * An empty key: any.
  */
 export type Topic = (typeof TOPICS)[number]

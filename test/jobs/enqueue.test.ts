@@ -281,3 +281,84 @@ it('notifies only if somebody waits, with the kind', async () => {
   await listener.query('select 1')
   expect(heard).toEqual(['jobs mail'])
 })
+
+it('names the job where everybody that it wakes claims by id, and where nothing else decides whether it may run', async () => {
+  const listener = await db.session('stagedoor_worker')
+  const heard: string[] = []
+  listener.on('notification', ({ payload }) => heard.push(payload ?? ''))
+  await listener.query('listen stagedoor')
+  const [first, second] = [await queue.register(['named']), await queue.register(['named'])]
+  await queue.rows('select iu_core.fn_job_worker_await_ids($1)', [first])
+  const batch = (job: object) =>
+    queue.one<string>('select iu_core.fn_job_enqueue_batch($1)', [
+      JSON.stringify([{ job_kind: 'named', ...job }]),
+    ])
+  const [alone, inBatch] = [await queue.enqueue('named', 'key'), await batch({ source_ref: 'x' })]
+  await queue.enqueue('named', 'key')
+  await batch({ process_after: new Date(Date.now() + 4000) })
+  await batch({ process_after: new Date(Date.now() + 60_000) })
+  for (const settings of [
+    { concurrency: 2 },
+    { concurrency: null, key_mode: 'replace' },
+    { key_mode: 'keep' },
+  ]) {
+    await queue.rows('select iu_core.fn_job_kind_set($1, $2)', ['named', JSON.stringify(settings)])
+    if (settings.key_mode !== 'keep') await batch({})
+  }
+  await queue.rows(`select iu_core.fn_job_pause('named')`)
+  await batch({})
+  await queue.rows(`select iu_core.fn_job_resume('named')`)
+  await queue.rows('select iu_core.fn_job_worker_set_idle($1, true)', [second])
+  await batch({})
+  await listener.query('select 1')
+  const kind = 'jobs named'
+  expect(heard).toEqual([`${kind} ${alone}`, `${kind} ${inBatch}`, kind, kind, kind, kind, kind, kind])
+})
+
+it('one job of a batch is what one of several is, and refused for the same reasons', async () => {
+  const cause = await queue.one<string>(`select iu_core.fn_event_emit('system', 'issue_resolved')`)
+  const job = {
+    ...{
+      job_kind: 'alike',
+      executor: 'DOT',
+      source_ref: 's',
+      target_ref: 't',
+      payload_ref: 'p',
+      priority: 7,
+    },
+    ...{ safe_payload: { n: 1 }, process_after: '2030-01-01T00:00:00Z', causation_event_id: cause },
+  }
+  const put = (...jobs: object[]) =>
+    queue.rows('select iu_core.fn_job_enqueue_batch($1)', [JSON.stringify(jobs)])
+  await put(job)
+  await put(job, { ...job, priority: 6 })
+  const rows = await queue.rows<Record<string, unknown>>(
+    `select * from iu_core.job_queue where job_kind = 'alike' and priority = 7`,
+  )
+  const [one, other] = rows.map(({ job_id, enqueued_at, ...row }) => row)
+  expect(one).toEqual(other)
+  expect(one).toMatchObject({
+    source_ref: 's',
+    causation_event_id: cause,
+    correlation_id: cause,
+    priority: 7,
+  })
+  for (const bad of [
+    { ...job, colour: 'red' },
+    { ...job, executor: 'nobody' },
+    { ...job, job_kind: 'No' },
+    { ...job, job_kind: null },
+    { ...job, idempotency_key: '' },
+    { ...job, safe_payload: { deep: [{ Token: 1 }] } },
+    { ...job, safe_payload: [1] },
+    { ...job, safe_payload: null },
+    { ...job, safe_payload: { long: 'x'.repeat(9000) } },
+    { ...job, causation_event_id: '00000000-0000-7000-8000-000000000000' },
+    { ...job, priority: 'high' },
+    7,
+  ]) {
+    const alone = await sqlstateOf(put(bad as object))
+    expect([bad, alone]).toEqual([bad, await sqlstateOf(put(job, bad as object))])
+    expect(alone).toMatch(/^(SD|22)/)
+  }
+})

@@ -73,3 +73,39 @@ async function readSoFar(session: pg.Client): Promise<number> {
   )
   return rows[0]!.read
 }
+
+it('jobs that end together are not compared with each other, however few the planner expected', async () => {
+  const worker = await queue.register(['mail'])
+  const session = await db.session('postgres')
+  const plans: string[] = []
+  session.on('notice', ({ message = '' }) => plans.push(message))
+  await session.query(`load 'auto_explain'`)
+  const settings = {
+    log_min_duration: '0',
+    log_nested_statements: 'on',
+    log_analyze: 'on',
+    log_timing: 'off',
+  }
+  for (const [name, value] of Object.entries(settings))
+    await session.query(`set auto_explain.${name} = '${value}'`)
+  for (const [name, sql] of Object.entries(OUTCOMES)) {
+    await db.owner('truncate iu_core.job_queue, iu_core.job_key, iu_core.job_history')
+    await queue.rows('select iu_core.fn_job_enqueue_batch($1)', [
+      JSON.stringify(Array.from({ length: 200 }, () => ({ job_kind: 'mail' }))),
+    ])
+    const jobs = await queue.claim(worker, 200)
+    plans.length = 0
+    await session.query('set client_min_messages = log')
+    await session.query(sql.replace(`array['it broke']`, `array_fill('it broke'::text, array[200])`), [
+      worker,
+      jobs.map(({ job_id }) => job_id),
+      jobs.map(({ lease_epoch }) => lease_epoch),
+    ])
+    await session.query('reset client_min_messages')
+    const removed = plans.flatMap((plan) =>
+      [...plan.matchAll(/Rows Removed by (?:Join )?Filter: (\d+)/g)].map(([, rows]) => Number(rows)),
+    )
+    expect(plans.join('\n'), name).toContain('job_queue')
+    expect(Math.max(0, ...removed), name).toBeLessThan(2000)
+  }
+})

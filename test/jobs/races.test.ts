@@ -42,6 +42,55 @@ it('16 workers that claim at once get every job exactly once', async () => {
   expect(new Set(claimed.flat()).size).toBe(400)
 })
 
+const CLAIM_BY_ID = 'select job_id, lease_epoch, attempts, begun from iu_core.fn_job_claim_by_id($1, $2)'
+
+it('16 workers that were told of the same jobs get each of them exactly once', async () => {
+  const ids = await Promise.all(Array.from({ length: 40 }, () => queue.enqueue('mail')))
+  const claimed = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const worker = await queue.register(['mail'])
+      return (await queue.rows<{ job_id: string }>(CLAIM_BY_ID, [worker, ids])).map((job) => job.job_id)
+    }),
+  )
+  expect(claimed.flat().sort()).toEqual([...ids].sort())
+})
+
+it('by its id a worker claims what it would get anyhow: nothing later, leased, paused, limited, suspect or another’s', async () => {
+  const worker = await queue.register(['mail', 'letters'])
+  const claim = (ids: string[]) => queue.rows(CLAIM_BY_ID, [worker, ids])
+  const set = (change: string, id: string) =>
+    db.owner(`update iu_core.job_queue set ${change} where job_id = $1`, [id])
+  const [free, later, suspect, elsewhere] = await Promise.all(
+    Array.from({ length: 4 }, () => queue.enqueue('mail')),
+  )
+  const unknown = await queue.enqueue('parcels')
+  await set(`process_after = now() + interval '1 minute'`, later!)
+  await set('crashes = 1', suspect!)
+  await set(`executor = 'DOT'`, elsewhere!)
+  const all = [free!, later!, suspect!, elsewhere!, unknown]
+  expect(await claim(all)).toEqual([{ job_id: free, lease_epoch: 1, attempts: 1, begun: true }])
+  expect(await claim(all)).toEqual([])
+
+  const letter = await queue.enqueue('letters')
+  const kind = (settings: object) =>
+    queue.rows(`select iu_core.fn_job_kind_set('letters', $1)`, [JSON.stringify(settings)])
+  await kind({ concurrency: 5 })
+  expect(await claim([letter])).toEqual([])
+  await kind({ concurrency: null })
+  await queue.rows(`select iu_core.fn_job_pause('letters')`)
+  expect(await claim([letter])).toEqual([])
+  await queue.rows(`select iu_core.fn_job_resume('letters')`)
+  await db.owner('insert into iu_core.job_isolation (worker_id, job_id, crashes) values ($1, $2, 1)', [
+    worker,
+    suspect,
+  ])
+  expect(await claim([letter])).toEqual([])
+  await db.owner('delete from iu_core.job_isolation')
+  expect(await claim([letter])).toHaveLength(1)
+  await queue.expire(worker)
+  expect(await sqlstateOf(claim([letter]))).toBe('SD703')
+})
+
 it('a completion that came first is not undone by the reaper, which neither waits for it nor forgets its worker', async () => {
   const { worker, lease } = await running()
   const one = await db.session('stagedoor_worker')

@@ -44,6 +44,11 @@ describe('prefetch', () => {
     expect(prefetch.jobs).toBe(0)
     prefetch.grow()
     expect(prefetch.jobs).toBe(1)
+    prefetch.growTo(20)
+    prefetch.growTo(10)
+    expect(prefetch.jobs).toBe(20)
+    prefetch.growTo(500)
+    expect(prefetch.jobs).toBe(35)
   })
 
   it('reports short jobs as begun ahead of time, and long ones never', () => {

@@ -29,6 +29,8 @@ export interface FanoutContender {
 }
 
 const OTHER = 'other'
+const WARM_UP_MS = 1000
+const WARM_UP_SHARDS = 200
 
 export async function measure(script: string, contender: FanoutContender): Promise<void> {
   const task = JSON.parse(process.argv[2] ?? '{}') as FanoutTask
@@ -47,11 +49,13 @@ export async function measure(script: string, contender: FanoutContender): Promi
 
 async function work(worker: FanoutWorker, runs: readonly number[]): Promise<void> {
   process.send!('ready')
+  await once(process, 'message')
+  const warm = runs.length
   const cpu = process.cpuUsage()
   await once(process, 'message')
   const cpu_ms = cpuMs(cpu)
   await worker.stop()
-  process.send!({ runs, cpu_ms }, () => process.exit(0))
+  process.send!({ runs: runs.slice(warm), cpu_ms }, () => process.exit(0))
 }
 
 async function lead(
@@ -60,6 +64,11 @@ async function lead(
   runs: readonly number[],
   other: ChildProcess,
 ): Promise<void> {
+  // Every contender gets the same time, not the same number of shards.
+  const until = performance.now() + WARM_UP_MS
+  while (performance.now() < until) await worker.run(WARM_UP_SHARDS)
+  const [warm, endedBefore] = [runs.length, await worker.ended()]
+  other.send('measure')
   const session = new pg.Client(url)
   await session.connect()
   const cpu = process.cpuUsage()
@@ -72,10 +81,10 @@ async function lead(
   const cpu_ms = cpuMs(cpu)
   other.send('stop')
   const theirs = await receive<{ runs: number[]; cpu_ms: number }>(other)
-  const ended = await worker.ended()
+  const ended = (await worker.ended()) - endedBefore
   await worker.stop()
 
-  const all = [...runs, ...theirs.runs]
+  const all = [...runs.slice(warm), ...theirs.runs]
   const different = new Set(all).size
   console.log(
     JSON.stringify({

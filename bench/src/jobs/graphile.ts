@@ -44,6 +44,7 @@ await measure(
       )
       return rows[0].empty
     },
+    halt: () => runner!.stop(),
     async stop() {
       await runner!.stop()
       await utils.release()

@@ -8,32 +8,31 @@ export interface Queue {
   enqueueOne(job: number): Promise<void>
   /** Begins to work; `ran` is called at the start of every job. */
   start(ran: (job: number) => void): Promise<void>
+  /** Ends what `start` began; it may begin again. */
+  halt(): Promise<void>
   /** Whether the tables say that nothing is left to do. */
   isEmpty(): Promise<boolean>
   stop(): Promise<void>
 }
 
-export async function measure(queue: Queue, { jobs, latencies }: DrainTask): Promise<void> {
-  const runs = new Map<number, number>()
-  let waiting: (() => void) | undefined
-  const enqueued = performance.now()
-  await queue.enqueue(jobs)
-  const enqueueMs = performance.now() - enqueued
+/** Every contender gets the same time to compile its code and to open and plan what it keeps, not the same number of jobs. */
+const WARM_UP_MS = 1000
+const WARM_UP_JOBS = 1000
 
-  const started = performance.now()
-  await queue.start((job) => {
-    runs.set(job, (runs.get(job) ?? 0) + 1)
-    waiting?.()
-  })
-  while (runs.size < jobs || !(await queue.isEmpty())) await new Promise((resolve) => setTimeout(resolve, 5))
-  const drainMs = performance.now() - started
+export async function measure(queue: Queue, { jobs, few, latencies }: DrainTask): Promise<void> {
+  const warm = performance.now() + WARM_UP_MS
+  while (performance.now() < warm) {
+    await drain(queue, WARM_UP_JOBS)
+    await queue.halt()
+  }
+  const small = few === 0 ? undefined : await drain(queue, few)
+  if (small) await queue.halt()
+  const { runs, enqueueMs, drainMs, onRun } = await drain(queue, jobs)
 
   const taken: number[] = []
   for (let job = jobs; job < jobs + latencies; job++) {
     const begun = performance.now()
-    const ran = new Promise<void>((resolve) => {
-      waiting = resolve
-    })
+    const ran = new Promise<void>((resolve) => onRun(resolve))
     await queue.enqueueOne(job)
     await ran
     taken.push(performance.now() - begun)
@@ -46,6 +45,7 @@ export async function measure(queue: Queue, { jobs, latencies }: DrainTask): Pro
     JSON.stringify({
       enqueue_per_s: perSecond(jobs, enqueueMs),
       drain_per_s: perSecond(jobs, drainMs),
+      ...(small && { few_drain_per_s: perSecond(few, small.drainMs) }),
       latency_p50_ms: percentile(taken, 0.5),
       latency_p99_ms: percentile(taken, 0.99),
       missed: jobs + latencies - runs.size,
@@ -53,6 +53,30 @@ export async function measure(queue: Queue, { jobs, latencies }: DrainTask): Pro
     }),
   )
   process.exit(0)
+}
+
+/** From the start of the workers until the tables say that nothing is left. */
+async function drain(queue: Queue, jobs: number) {
+  const runs = new Map<number, number>()
+  let waiting: (() => void) | undefined
+  const enqueued = performance.now()
+  await queue.enqueue(jobs)
+  const enqueueMs = performance.now() - enqueued
+
+  const started = performance.now()
+  await queue.start((job) => {
+    runs.set(job, (runs.get(job) ?? 0) + 1)
+    waiting?.()
+  })
+  while (runs.size < jobs || !(await queue.isEmpty())) await new Promise((resolve) => setTimeout(resolve, 5))
+  return {
+    runs,
+    enqueueMs,
+    drainMs: performance.now() - started,
+    onRun: (callback: () => void) => {
+      waiting = callback
+    },
+  }
 }
 
 export function taskGiven(): DrainTask {

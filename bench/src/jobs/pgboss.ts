@@ -58,6 +58,7 @@ await measure(
       )
       return rows[0].empty
     },
+    halt: () => boss.offWork(QUEUE),
     async stop() {
       await pool.end()
       await boss.stop({ graceful: false })

@@ -35,6 +35,7 @@ await measure(
       )
       return rows[0].empty
     },
+    halt: () => worker!.stop(),
     async stop() {
       await worker!.stop()
       await pool.end()

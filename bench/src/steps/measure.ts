@@ -38,6 +38,8 @@ export class Ran {
   }
 }
 
+const WARM_UP_MS = 1000
+
 export async function measure(runner: Runner, ran: Ran, { executions, alone }: StepsTask): Promise<void> {
   let next = 0
   const runUpTo = async (end: number): Promise<void> => {
@@ -46,8 +48,9 @@ export async function measure(runner: Runner, ran: Ran, { executions, alone }: S
     }
     await Promise.all(Array.from({ length: AT_ONCE }, runNext))
   }
-  // Every contender is a fresh process, which has nothing compiled and no session open.
-  await runUpTo(AT_ONCE)
+  // Every contender is a fresh process, which has nothing compiled and no session open. The same time for all, not the same number.
+  const warm = performance.now() + WARM_UP_MS
+  while (performance.now() < warm) await runUpTo(next + AT_ONCE)
   const first = next
   const cpu = process.cpuUsage()
   const started = performance.now()

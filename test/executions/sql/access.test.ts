@@ -20,6 +20,8 @@ let global: string
 const as = async (caller: Caller, sql: string, values: unknown[] = []) =>
   db.as(caller, async (client) => (await client.query(sql, values)).rows)
 const START = 'select noetl.fn_execution_start($1, p_workspace_id => $2) as id'
+const START_BATCH = `select noetl.fn_execution_start_batch(jsonb_build_array(
+  jsonb_build_object('playbook', $1::text, 'workspace_id', $2::uuid, 'args', '{}'::jsonb))) as id`
 
 beforeAll(async () => {
   ours = await createWorkspace(db, 'ours')
@@ -49,21 +51,21 @@ beforeAll(async () => {
   })
 })
 
-it('lets members who operate start what is open, in their workspace, and in no other', async () => {
-  const [row] = await as(operator, START, ['open', ours])
-  await as(reviewer, START, ['open', ours])
+it.each([START, START_BATCH])('lets members who operate start what is open, in their workspace, and in no other: %s', async (sql) => {
+  const [row] = await as(operator, sql, ['open', ours])
+  await as(reviewer, sql, ['open', ours])
   expect(
     await engines.rows(`select body ->> 'started_by' as who from noetl.inbox where execution_id = $1`, [
       row.id,
     ]),
   ).toEqual([{ who: operator.userId }])
-  expect(await sqlstateOf(as(operator, START, ['closed', ours]))).toBe('SD810')
-  expect(await sqlstateOf(as(operator, START, ['nowhere', ours]))).toBe('SD802')
-  expect(await sqlstateOf(as(viewer, START, ['open', ours]))).toBe('SD202')
-  expect(await sqlstateOf(as(stranger, START, ['open', ours]))).toBe('SD201')
-  expect(await sqlstateOf(as(operator, START, ['open', null]))).toBe('SD001')
-  expect(await sqlstateOf(as(agent, START, ['open', ours]))).toBe('42501')
-  expect(await sqlstateOf(as({ role: 'anon' }, START, ['open', ours]))).toBe('42501')
+  expect(await sqlstateOf(as(operator, sql, ['closed', ours]))).toBe('SD810')
+  expect(await sqlstateOf(as(operator, sql, ['nowhere', ours]))).toBe('SD802')
+  expect(await sqlstateOf(as(viewer, sql, ['open', ours]))).toBe('SD202')
+  expect(await sqlstateOf(as(stranger, sql, ['open', ours]))).toBe('SD201')
+  expect(await sqlstateOf(as(operator, sql, ['open', null]))).toBe('SD001')
+  expect(await sqlstateOf(as(agent, sql, ['open', ours]))).toBe('42501')
+  expect(await sqlstateOf(as({ role: 'anon' }, sql, ['open', ours]))).toBe('42501')
 })
 
 it.each(['cancel($1)', 'pause($1)', 'resume($1)', `rerun($1, 'a')`])(
@@ -145,6 +147,7 @@ it('refuses every function for engines to people', async () => {
     // These three ask first whether the caller may read the workspace.
     'noetl.fn_execution_running(bigint,integer)',
     'noetl.fn_execution_start(text,jsonb,uuid,integer,text)',
+    'noetl.fn_execution_start_batch(jsonb)',
     'noetl.fn_execution_starting(bigint)',
     'noetl.fn_loop_items(bigint,text,text,integer,integer)',
     // With the caller's own rights to the log.

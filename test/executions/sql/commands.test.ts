@@ -564,3 +564,27 @@ it('many paused executions hide none that is not', async () => {
   const open = await put(1)
   expect((await claim(5)).map((command) => command.execution_id)).toEqual([open])
 })
+
+it('commands that end together are not compared with each other, however few the planner expected', async () => {
+  await put(200)
+  const session = await db.session('postgres')
+  const plans: string[] = []
+  session.on('notice', ({ message = '' }) => plans.push(message))
+  await session.query(`load 'auto_explain'`)
+  const settings = {
+    log_min_duration: '0',
+    log_nested_statements: 'on',
+    log_analyze: 'on',
+    log_timing: 'off',
+  }
+  for (const [name, value] of Object.entries(settings))
+    await session.query(`set auto_explain.${name} = '${value}'`)
+  const outcomes = (await claim(200)).map((command) => outcome(command))
+  await session.query('set client_min_messages = log')
+  expect((await session.query(END, [engine.id, JSON.stringify(outcomes)])).rowCount).toBe(200)
+  const removed = plans.flatMap((plan) =>
+    [...plan.matchAll(/Rows Removed by (?:Join )?Filter: (\d+)/g)].map(([, rows]) => Number(rows)),
+  )
+  expect(plans.join('\n')).toContain('command')
+  expect(Math.max(0, ...removed)).toBeLessThan(2000)
+})

@@ -146,3 +146,87 @@ it('of one that is disabled it says so, and how it is enabled', async () => {
   })
   await engines.rows(`select noetl.fn_playbook_enable('hello')`)
 })
+
+const startBatch = async (...starts: object[]) =>
+  (
+    await engines.rows<{ id: string }>('select noetl.fn_execution_start_batch($1) as id', [
+      JSON.stringify(starts),
+    ])
+  ).map(({ id }) => id)
+const hello = (args: unknown = {}, more: object = {}) => ({
+  playbook: 'hello',
+  args,
+  workspace_id: workspace,
+  ...more,
+})
+
+it('a batch starts each as it would be started alone, in the order of the batch', async () => {
+  await engines.rows('select noetl.fn_playbook_register($1, $2, $3)', [
+    ...['other', 'text', JSON.stringify({ name: 'other', args: {}, start: 'a', steps: [{ step: 'a' }] })],
+  ])
+  const ids = await startBatch(
+    hello({ n: 1 }),
+    { playbook: 'other', args: {} },
+    hello({ n: 2 }, { version: 1 }),
+  )
+  expect(new Set(ids).size).toBe(3)
+  const alone = [
+    await start({ n: 1 }),
+    await engines.one<string>(`select noetl.fn_execution_start('other')`),
+    await start({ n: 2 }),
+  ]
+  for (const [n, id] of ids.entries()) {
+    const [{ shard_id, ...row }] = (await told(id)) as [{ shard_id: number }]
+    const [{ shard_id: _, ...expected }] = (await told(alone[n]!)) as [{ shard_id: number }]
+    expect(row).toEqual(expected)
+    expect(shard_id).toBe(Number(((BigInt(id) >> 22n) ^ BigInt(id)) & 15n))
+  }
+})
+
+it('a batch starts one for each key: of before, of the batch itself, and of another batch at the same time', async () => {
+  const before = await start({ n: 1 }, 'batch-1')
+  const keyed = (key: string, args: unknown = { n: 1 }) => hello(args, { idempotency_key: key })
+  const [none, first, second, twice] = await startBatch(
+    hello(),
+    keyed('batch-1'),
+    keyed('batch-2'),
+    keyed('batch-2'),
+  )
+  expect(first).toBe(before)
+  expect(second).toBe(twice)
+  expect(new Set([none, first, second]).size).toBe(3)
+  for (const id of [none, first, second]) expect(await told(id!)).toHaveLength(1)
+  await expect(startBatch(hello(), keyed('batch-1', { n: 2 }))).rejects.toMatchObject({
+    code: 'SD813',
+    message: expect.stringContaining(before),
+  })
+  const keys = Array.from({ length: 20 }, (_, n) => `at-once-${n}`)
+  const batches = await Promise.all(
+    Array.from({ length: 6 }, (_, n) =>
+      startBatch(...(n % 2 ? keys : keys.toReversed()).map((key) => keyed(key))),
+    ),
+  )
+  expect(new Set(batches.flat()).size).toBe(20)
+  for (const [n, ids] of batches.entries()) expect(n % 2 ? ids : ids.toReversed()).toEqual(batches[1])
+})
+
+it('a batch with one that is refused alone starts none, for the same reason', async () => {
+  const [{ n: before }] = (await engines.rows('select count(*)::int as n from noetl.inbox')) as [
+    { n: number },
+  ]
+  const refused: [object, string][] = [
+    [hello({ m: 1 }), 'SD001'],
+    [hello([1]), 'SD001'],
+    [hello(null), 'SD001'],
+    [{ playbook: 'hello' }, 'SD001'],
+    [hello({}, { idempotency_key: '' }), 'SD001'],
+    [hello({}, { playbook: 'bye' }), 'SD802'],
+    [hello({}, { playbook: null }), 'SD802'],
+    [hello({}, { version: 9 }), 'SD802'],
+    [hello({}, { workspace_id: '00000000-0000-7000-8000-000000000001' }), 'SD001'],
+    [hello({ who: 'x'.repeat(17 * 1024 * 1024) }), 'SD001'],
+  ]
+  for (const [bad, code] of refused) expect(await sqlstateOf(startBatch(hello(), bad))).toBe(code)
+  expect(await sqlstateOf(engines.rows(`select noetl.fn_execution_start_batch('{}')`))).toBe('SD001')
+  expect(await engines.rows('select count(*)::int as n from noetl.inbox')).toEqual([{ n: before }])
+})

@@ -20,6 +20,22 @@ it('a worker that waits begins a new job because of its notice, not because it p
   await jobs.reached('completed', [id!])
 })
 
+it('claims by its id the job that a notice names, and looks at all of them after any other', async () => {
+  const pool = db.pool('stagedoor_worker')
+  const begun: string[] = []
+  // The next poll is in an hour.
+  await jobs.start({ named: (job) => void begun.push(job.job_id) }, { pollMs: 3_600_000 })
+  await until('it waits', async () => (await idle()) === 1)
+  await pool.query('select iu_core.fn_job_worker_set_idle(worker_id, false) from iu_core.worker_idle')
+  const [first, second, third] = await jobs.enqueue(...Array(3).fill({ job_kind: 'named' }))
+  await pool.query(`select pg_notify('stagedoor', 'jobs named ' || $1::text)`, [second])
+  await jobs.reached('completed', [second!])
+  expect(begun).toEqual([second])
+  await pool.query(`select pg_notify('stagedoor', 'jobs named')`)
+  await jobs.reached('completed', [first!, third!])
+  expect(begun.toSorted()).toEqual([first, second, third].toSorted())
+})
+
 it('listens again after its session was ended, and finds what was enqueued meanwhile', async () => {
   await jobs.start({ deaf: async () => {} }, { pollMs: 3_600_000 })
   await until('it waits', async () => (await idle()) === 1)
