@@ -6,6 +6,7 @@ export const STAGING_EXCLUDED = 'iu_core.no_vector_staging_excluded'
 const LABELS: Readonly<Record<string, string>> = {
   [STAGING_WRITES]: 'Uploads and staging',
   'iu_core.staging_cleanup_enabled': 'Cleanup of staging',
+  'iu_core.bulk_reference_checks_enabled': 'Promotion: foreign keys at once',
   [DISPATCH]: 'Events start jobs',
   // Open: everything but staged data is indexed. Closed: nothing is.
   [STAGING_EXCLUDED]: 'Search indexing',

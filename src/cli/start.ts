@@ -26,6 +26,7 @@ import { loadHandlerFile } from './worker.ts'
 const DEMO_GATES = [
   'iu_core.staging_writes_enabled',
   'iu_core.staging_cleanup_enabled',
+  'iu_core.bulk_reference_checks_enabled',
   'queue.consumer_dispatch.enabled',
 ]
 

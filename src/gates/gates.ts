@@ -34,6 +34,10 @@ const GATE_TEXTS: Readonly<Record<string, readonly [title: string, whenClosed: s
     'Cleanup of staging',
     'Ended staging records are kept: nothing expires, and storage grows.',
   ],
+  'iu_core.bulk_reference_checks_enabled': [
+    'Promotion: foreign keys at once',
+    'PostgreSQL checks the foreign keys of every inserted row by itself. That is slower, and needs no right.',
+  ],
   'queue.consumer_dispatch.enabled': [
     'Events start jobs',
     'Events are recorded, and no consumer makes a job of one. They are dispatched when the gate opens.',

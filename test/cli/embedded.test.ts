@@ -49,6 +49,9 @@ it('the embedded default, from its first start to a crash and back', async () =>
     expect(await answer.json()).toMatchObject({ workspaces: [{ role }] })
   }
   expect((await runCli(['gate', 'close', GATE], env)).stdout).toContain('is closed now')
+  // Foreign keys are checked at once, and nothing is missing for it.
+  const doctor = JSON.parse((await runCli(['doctor', '--json'], env)).stdout) as { notes: string[] }
+  expect(doctor.notes.join()).not.toContain('session_replication_role')
 
   // A machine token of the command line works, is listed and is revoked; an invitation is a link that makes a member.
   const created = JSON.parse(

@@ -10,6 +10,7 @@ const DEFAULTS = {
   'iu_core.staging_writes_enabled': false,
   'iu_core.staging_cleanup_enabled': false,
   'iu_core.no_vector_staging_excluded': true,
+  'iu_core.bulk_reference_checks_enabled': false,
   'queue.consumer_dispatch.enabled': false,
   'search.phase_1.enabled': true,
   'search.phase_2.enabled': true,

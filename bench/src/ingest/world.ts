@@ -23,11 +23,17 @@ export interface World {
 }
 
 /** A person's approval takes as long as a person takes, so the dataset asks for none. */
-export async function openWorld(database: BenchDatabase, lines: number, seed: number): Promise<World> {
+export async function openWorld(
+  database: BenchDatabase,
+  lines: number,
+  seed: number,
+  checksInBulk = false,
+): Promise<World> {
   const home = await mkdtemp(join(tmpdir(), 'stagedoor-bench-ingest-'))
   const administration = createPool(database.url, { role: 'workflow_admin', max: 1 })
   const { workspace, client } = await inTransaction(administration, async (session) => {
     await session.query(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
+    await allowBulkChecks(session, checksInBulk)
     await registerPack(session, 'ads')
     await session.query('update iu_core.ingest_dataset set approval_required = false')
     await session.query('select iu_core.fn_ingest_limit_set(null, 10000000000, 10000000, 3)')
@@ -52,6 +58,18 @@ export async function openWorld(database: BenchDatabase, lines: number, seed: nu
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** What an administrator does for foreign keys that are checked at once; the embedded server does it by itself. */
+export async function allowBulkChecks(
+  session: { query(sql: string, values?: unknown[]): Promise<unknown> },
+  isAllowed: boolean,
+): Promise<void> {
+  if (isAllowed)
+    await session.query(
+      'reset role; grant set on parameter session_replication_role to workflow_admin; set role workflow_admin',
+    )
+  await session.query(`select iu_core.fn_gate_set('iu_core.bulk_reference_checks_enabled', $1)`, [isAllowed])
 }
 
 /** The call that CLI, HTTP, library and playbook tool make, too. */

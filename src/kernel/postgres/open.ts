@@ -127,6 +127,7 @@ async function prepare(
     progress?.(error.message)
   })
   await attachDdlTriggers(superuserUrl)
+  await grantBulkReferenceChecks(superuserUrl)
   await setPasswords(superuserUrl, secrets)
   await withClient(directUrl, (client) => client.query('select iu_core.fn_default_workspace()'), {
     role: 'workflow_admin',
@@ -177,6 +178,13 @@ async function databaseExists(superuserUrl: string): Promise<boolean> {
 async function attachDdlTriggers(superuserUrl: string): Promise<void> {
   await withClient(ours(superuserUrl).toString(), (client) =>
     client.query('select iu_core.fn_sql_route_attach_ddl()'),
+  )
+}
+
+/** Only a superuser can grant it. Promotion uses it while the gate iu_core.bulk_reference_checks_enabled is open. */
+async function grantBulkReferenceChecks(superuserUrl: string): Promise<void> {
+  await withClient(superuserUrl, (client) =>
+    client.query('grant set on parameter session_replication_role to workflow_admin'),
   )
 }
 

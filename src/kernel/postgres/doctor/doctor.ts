@@ -65,6 +65,10 @@ export async function examine({ url, apiUrl }: ExamineOptions): Promise<DoctorRe
       : []),
     ...database.notes,
     ...(await withClient(url, replicationNotes, PURPOSE)),
+    // Where the tables are as they should be: otherwise there is more to do first.
+    ...(history.current && session.owner === 'allowed' && findings.length === 0
+      ? await withClient(url, bulkReferenceNotes, { ...PURPOSE, role: OWNER })
+      : []),
     ...(findings.some(({ remedy }) => remedy.includes(';'))
       ? [`Run statements as ${OWNER} (set role ${OWNER}); those about owners and roles as an administrator.`]
       : []),
@@ -93,6 +97,20 @@ async function replicationNotes(client: pg.Client): Promise<string[]> {
   const which = names === null ? '' : ` (${names})`
   return [
     `${standbys === 1 ? 'A standby follows' : `${standbys} standbys follow`} this server${which}, and synchronous_standby_names is empty: a failover can lose the last commits, and what they completed runs again. A synchronous standby prevents it.`,
+  ]
+}
+
+/** The gate alone changes nothing: promotion then checks row by row, which is right, but not what an administrator wanted. */
+async function bulkReferenceNotes(client: pg.Client): Promise<string[]> {
+  const gate = 'iu_core.bulk_reference_checks_enabled'
+  const { rows } = await client.query<{ missing: boolean }>(
+    `select exists (select from iu_core.dot_config where key = $1 and value = 'true')
+            and not has_parameter_privilege('session_replication_role', 'set') as missing`,
+    [gate],
+  )
+  if (!rows[0]!.missing) return []
+  return [
+    `The gate ${gate} is open, but ${OWNER} may not set session_replication_role, so promotion checks foreign keys row by row. A superuser grants it: \`grant set on parameter session_replication_role to ${OWNER}\`.`,
   ]
 }
 
