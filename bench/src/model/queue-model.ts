@@ -55,6 +55,8 @@ export interface Prediction {
   readonly messages_per_s: number
   readonly wal_mb_per_s: number
   readonly jobs_per_claim: number
+  /** Also those that find nothing. */
+  readonly claims_per_job: number
   readonly jobs_per_completion: number
   /** Of the busiest process that claims: a core is all it can use. */
   readonly claimer_cores: number
@@ -160,6 +162,7 @@ class QueueModel {
       walBytes: database.walBytes,
       notifyMs: database.notifyMs,
       claims: database.counts.claim,
+      emptyClaims: database.counts.emptyClaim,
       completions: database.counts.complete,
       messages: this.messages,
       claimerMs: Math.max(...this.claimers.map((claimer) => claimer.usedMs)),
@@ -177,6 +180,7 @@ class QueueModel {
     walBytes: 0,
     notifyMs: 0,
     claims: 0,
+    emptyClaims: 0,
     completions: 0,
     messages: 0,
     claimerMs: 0,
@@ -202,6 +206,7 @@ class QueueModel {
       messages_per_s: (by('messages') / ms) * 1000,
       wal_mb_per_s: by('walBytes') / ms / 1000,
       jobs_per_claim: jobs / Math.max(1, by('claims')),
+      claims_per_job: (by('claims') + by('emptyClaims')) / jobs,
       jobs_per_completion: jobs / Math.max(1, by('completions')),
       claimer_cores: by('claimerMs') / ms,
       notify_share: by('notifyMs') / ms,
@@ -251,8 +256,7 @@ class Database {
   commits = 0
   walBytes = 0
   notifyMs = 0
-  /** Statements that found or wrote something. */
-  readonly counts = { claim: 0, begin: 0, complete: 0 }
+  readonly counts = { claim: 0, emptyClaim: 0, begin: 0, complete: 0 }
   private readonly sim: Simulation
   private readonly cores: Cores
   private readonly costs: Parameters['postgres']
@@ -278,6 +282,7 @@ class Database {
     const { claim, contention_us, empty_claim_us } = this.costs
     const us = rows === 0 ? empty_claim_us : claim.base_us + rows * (claim.row_us + claimers * contention_us)
     if (rows > 0) this.counts.claim++
+    else this.counts.emptyClaim++
     this.statement(session, us, rows, rows > 0, done)
   }
 

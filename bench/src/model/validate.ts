@@ -30,6 +30,9 @@ export interface Comparison extends Cell {
   readonly rate: Pair
   readonly postgres: Pair
   readonly latency: Pair
+  /** Statements for 100 jobs: where the CPU differs they say whether batches do. Not judged. */
+  readonly claims: Pair
+  readonly completions: Pair
 }
 
 export interface Pair {
@@ -101,6 +104,7 @@ const keyOf = ({ processes, handlerMs }: Cell): string => `p${processes}h${handl
 async function runCell({ database }: Task, cell: Cell): Promise<Record<string, number>> {
   const superuser = await database.superuser()
   await superuser.query('truncate iu_core.job_queue, iu_core.job_key')
+  await superuser.query('create extension if not exists pg_stat_statements')
   const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'bench' })
   const jobs = backlogOf(cell)
   for (let from = 0; from < jobs; from += 5000)
@@ -177,10 +181,17 @@ async function drain(
     machine: machineBusyMs(),
     at: performance.timeOrigin + performance.now(),
   })
+  await superuser.query('select pg_stat_statements_reset()')
   const before = await usage()
   all = [...workers, ...(await go())]
   await untilEmpty(superuser)
   const after = await usage()
+  const { rows: calls } = await superuser.query<{ claims: number; begins: number; completions: number }>(
+    `select coalesce(sum(calls) filter (where query like '%fn_job_claim(%'), 0)::int as claims,
+            coalesce(sum(calls) filter (where query like '%fn_job_begin(%'), 0)::int as begins,
+            coalesce(sum(calls) filter (where query like '%fn_job_complete(%'), 0)::int as completions
+       from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())`,
+  )
   const begins = (await askAll<{ at: number }[]>(workers, 'begins')).flat()
   const firstAt = begins.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
   const elapsed = after.at - before.at
@@ -190,6 +201,9 @@ async function drain(
     jobs_per_s: perSecond(jobs, after.at - firstAt),
     postgres_us: (postgres * 1000) / jobs,
     cores_free: Math.max(0.3, availableParallelism() - Math.max(0, others) / elapsed),
+    claims_by_100: (calls[0]!.claims * 100) / jobs,
+    begins_by_100: (calls[0]!.begins * 100) / jobs,
+    completions_by_100: (calls[0]!.completions * 100) / jobs,
   }
 }
 
@@ -264,6 +278,8 @@ export function compare(parameters: Parameters, round: Round): Comparison[] {
         rate: { real: real('jobs_per_s')!, predicted: drained.jobs_per_s },
         postgres: { real: real('postgres_us')!, predicted: drained.postgres_us_per_job },
         latency: { real: real('latency_p95_ms')!, predicted: latencies.latency_p95_ms },
+        claims: { real: real('claims_by_100')!, predicted: 100 * drained.claims_per_job },
+        completions: { real: real('completions_by_100')!, predicted: 100 / drained.jobs_per_completion },
       },
     ]
   })
