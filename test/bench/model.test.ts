@@ -15,6 +15,7 @@ import {
   MODES,
   SIZING_DOC,
   sizingBlock,
+  sizingRows,
   sizingText,
   withSizing,
 } from '../../bench/src/model/sizing.ts'
@@ -48,6 +49,11 @@ const PARAMETERS: Parameters = {
     hop_ms: 0.09,
     request: [{ jobs: 1, server_us: 5, node_us: 38 }],
     wake_up: { server_us: 2, node_us: 5 },
+    relay: {
+      gateway: { base_us: 450, row_us: 40 },
+      worker: { base_us: 120, row_us: 20 },
+      server: { base_us: 30, row_us: 1 },
+    },
   },
   tables: { claims: [], notify: [] },
 }
@@ -167,6 +173,22 @@ it('predicts that gateways need less of Postgres than workers that all ask for t
   expect(gateway.postgres_cores).toBeLessThan(direct.postgres_cores / 2)
   expect(gateway.jobs_per_s / 700).toBeGreaterThan(0.85)
   expect(gateway.messages_per_s).toBeGreaterThan(2000)
+})
+
+it('predicts that a gateway fills the slots of its workers, and hands out together what comes together', () => {
+  const world = { ...WORLD, mode: 'gateway', processes: 4 } as const
+  const waiting = predict(PARAMETERS, { ...world, load: { jobs: 4000 } })
+  expect(waiting.jobs_per_s / 800).toBeGreaterThan(0.8)
+  expect(waiting.jobs_per_s / 800).toBeLessThanOrEqual(1.03)
+  const short = predict(PARAMETERS, { ...world, handlerMs: 0, load: { jobs: 4000 } })
+  // A message there and one back for each job would be four.
+  expect(short.messages_per_s / short.jobs_per_s).toBeLessThan(2)
+})
+
+it('says nothing of gateways where there is no NATS', () => {
+  const { nats: _nats, ...without } = PARAMETERS
+  expect(() => predict(without, { ...WORLD, mode: 'gateway' })).toThrow('need figures of NATS')
+  expect(new Set(sizingRows(without, 0.02).map(({ mode }) => mode))).toEqual(new Set(['direct']))
 })
 
 it('compares every number of processes, every handler and every way', () => {

@@ -21,6 +21,8 @@ import {
   registerWorker,
   startWorker,
 } from '../product.ts'
+import { startHosts } from '../remote/hosts.ts'
+import { untilEmpty, usage } from '../remote/remote.ts'
 import type { BenchDatabase } from '../server.ts'
 import { median } from '../statistics.ts'
 import {
@@ -80,7 +82,14 @@ export const MEASUREMENTS: readonly Contender[] = [
     about: 'processes that have nothing to do',
     run: async ({ database }) => flatten(await measureIdle(database, { count: 4, seconds: 8 })),
   },
-  { name: 'nats', about: 'messages of core NATS', run: async () => flatten((await measureNats()) ?? {}) },
+  {
+    name: 'nats',
+    about: 'messages of core NATS, and a gateway with a remote worker',
+    async run({ database }) {
+      const nats = await measureNats()
+      return nats === undefined ? {} : flatten({ ...nats, relay: await measureRelay(database) })
+    },
+  },
 ]
 
 /** From the figures of all measurements of one round. */
@@ -468,7 +477,61 @@ async function measureNotify(database: BenchDatabase): Promise<NotifyCost[]> {
   return results
 }
 
-async function measureNats(): Promise<Parameters['nats'] | undefined> {
+/** Slots of the worker, and how many jobs so: rounds become as large as there are slots. */
+const RELAYS = [
+  { slots: 1, jobs: 1000 },
+  { slots: 10, jobs: 6000 },
+  { slots: 50, jobs: 20_000 },
+]
+
+async function measureRelay(database: BenchDatabase): Promise<NonNullable<Parameters['nats']>['relay']> {
+  const superuser = await database.superuser()
+  await superuser.query('create extension if not exists pg_stat_statements')
+  const points = { gateway: [], worker: [], server: [] } as Record<
+    'gateway' | 'worker' | 'server',
+    { rows: number; us: number }[]
+  >
+  for (const { slots, jobs } of RELAYS) {
+    await emptyQueue(superuser)
+    const hosts = await startHosts(database, { way: 'remote', workers: 1, concurrency: slots, handlerMs: 0 })
+    try {
+      const filler = await database.worker()
+      // The first calls of everything.
+      await fillQueue(filler, 20 * slots)
+      await untilEmpty(superuser)
+      await superuser.query('select pg_stat_statements_reset()')
+      const before = await usage(superuser, hosts)
+      await fillQueue(filler, jobs, 5000)
+      await untilEmpty(superuser)
+      const after = await usage(superuser, hosts)
+      const { completions } = await statementCalls(superuser)
+      await filler.end()
+      const add = (name: keyof typeof points, ms: number): number =>
+        points[name].push({ rows: jobs / completions, us: Math.max(1, (ms * 1000) / completions) })
+      add('gateway', after.gateway - before.gateway)
+      add('worker', after.workers - before.workers)
+      add('server', after.nats - before.nats)
+    } finally {
+      await hosts.stop()
+    }
+  }
+  return { gateway: fitLine(points.gateway), worker: fitLine(points.worker), server: fitLine(points.server) }
+}
+
+/** Statements of the queue since the last reset of pg_stat_statements. */
+export async function statementCalls(
+  superuser: pg.Client,
+): Promise<{ claims: number; begins: number; completions: number }> {
+  const { rows } = await superuser.query<{ claims: number; begins: number; completions: number }>(
+    `select coalesce(sum(calls) filter (where query like '%fn_job_claim(%'), 0)::int as claims,
+            coalesce(sum(calls) filter (where query like '%fn_job_begin(%'), 0)::int as begins,
+            coalesce(sum(calls) filter (where query like '%fn_job_complete(%'), 0)::int as completions
+       from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())`,
+  )
+  return rows[0]!
+}
+
+async function measureNats(): Promise<Omit<NonNullable<Parameters['nats']>, 'relay'> | undefined> {
   if ((await natsVersion()) === undefined) return undefined
   const server = await startNats()
   const [one, other] = [await connectNats(server.url), await connectNats(server.url)]

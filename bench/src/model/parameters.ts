@@ -74,6 +74,11 @@ export interface Parameters {
     readonly hop_ms: number
     readonly request: readonly MessageCost[]
     readonly wake_up: { readonly server_us: number; readonly node_us: number }
+    /**
+     * CPU of the processes of a remote worker for a round (claim, answer to a pull, ends, completion), and for each of its jobs. That of the
+     * gateway contains its two statements.
+     */
+    readonly relay: Readonly<Record<'gateway' | 'worker' | 'server', StatementCost>>
   }
   /** As measured: the tables of SCALE.md 2.1 and 2.2. */
   readonly tables: { readonly claims: readonly ClaimCost[]; readonly notify: readonly NotifyCost[] }

@@ -14,6 +14,7 @@ import { startHost } from '../remote/hosts.ts'
 import type { BenchDatabase } from '../server.ts'
 import { percentile, perSecond } from '../statistics.ts'
 import { wakeByNats } from '../wakeups.ts'
+import { statementCalls } from './measure.ts'
 import type { Parameters } from './parameters.ts'
 import type { WorkerProcess } from './process.ts'
 import { type Mode, predict } from './queue-model.ts'
@@ -186,12 +187,7 @@ async function drain(
   all = [...workers, ...(await go())]
   await untilEmpty(superuser)
   const after = await usage()
-  const { rows: calls } = await superuser.query<{ claims: number; begins: number; completions: number }>(
-    `select coalesce(sum(calls) filter (where query like '%fn_job_claim(%'), 0)::int as claims,
-            coalesce(sum(calls) filter (where query like '%fn_job_begin(%'), 0)::int as begins,
-            coalesce(sum(calls) filter (where query like '%fn_job_complete(%'), 0)::int as completions
-       from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())`,
-  )
+  const calls = await statementCalls(superuser)
   const begins = (await askAll<{ at: number }[]>(workers, 'begins')).flat()
   const firstAt = begins.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
   const elapsed = after.at - before.at
@@ -201,9 +197,9 @@ async function drain(
     jobs_per_s: perSecond(jobs, after.at - firstAt),
     postgres_us: (postgres * 1000) / jobs,
     cores_free: Math.max(0.3, availableParallelism() - Math.max(0, others) / elapsed),
-    claims_by_100: (calls[0]!.claims * 100) / jobs,
-    begins_by_100: (calls[0]!.begins * 100) / jobs,
-    completions_by_100: (calls[0]!.completions * 100) / jobs,
+    claims_by_100: (calls.claims * 100) / jobs,
+    begins_by_100: (calls.begins * 100) / jobs,
+    completions_by_100: (calls.completions * 100) / jobs,
   }
 }
 
