@@ -49,6 +49,7 @@ export const MODES: readonly Mode[] = ['direct', 'wake-ups', 'gateway']
 const SLOTS = 10
 const BATCH = 100
 const DRAIN_SECONDS = 4
+const WARM_UP_JOBS = 100
 /** Of jobs that take no time, per process. */
 const MAX_RATE = 15_000
 const ARRIVALS_PER_S = 100
@@ -108,16 +109,16 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
   await superuser.query('create extension if not exists pg_stat_statements')
   const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'bench' })
   const jobs = backlogOf(cell)
-  for (let from = 0; from < jobs; from += 5000)
-    await enqueueMany(
-      pool,
-      Array.from({ length: Math.min(5000, jobs - from) }, (_, n) => ({
-        job_kind: 'noop',
-        payload: { n: from + n },
-      })),
-    )
-  await superuser.query('vacuum analyze iu_core.job_queue')
-  await superuser.query('checkpoint')
+  const fill = async (count: number): Promise<void> => {
+    for (let from = 0; from < count; from += 5000)
+      await enqueueMany(
+        pool,
+        Array.from({ length: Math.min(5000, count - from) }, (_, n) => ({
+          job_kind: 'noop',
+          payload: { n: from + n },
+        })),
+      )
+  }
   const nats = cell.mode === 'direct' ? undefined : await startNats()
   const started: BenchProcess[] = []
   let wakeups: Awaited<ReturnType<typeof wakeByNats>> | undefined
@@ -125,12 +126,19 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
     const workers = await startProcesses(cell.processes, () => startWorkers(cell, database, nats?.url))
     started.push(...workers)
     if (nats) wakeups = await wakeByNats(database.workerUrl, nats.url)
-    const drained = await drain(superuser, workers, jobs, nats, async () => {
-      if (cell.mode !== 'gateway') await askAll(workers, 'go')
-      else
-        started.push(await startHost({ role: 'gateway', workerUrl: database.workerUrl, natsUrl: nats!.url }))
-      return started.slice(workers.length)
-    })
+    if (cell.mode !== 'gateway') await askAll(workers, 'go')
+    else started.push(await startHost({ role: 'gateway', workerUrl: database.workerUrl, natsUrl: nats!.url }))
+    // Sessions are opened and statements planned: the model knows what they cost afterwards.
+    await fill(WARM_UP_JOBS * cell.processes)
+    await untilEmpty(superuser)
+    await pool.query(`select iu_core.fn_job_pause('noop')`)
+    await fill(jobs)
+    await superuser.query('vacuum analyze iu_core.job_queue')
+    await superuser.query('checkpoint')
+    await askAll(workers, 'begins')
+    const drained = await drain(superuser, { workers, all: started, jobs, nats }, () =>
+      pool.query(`select iu_core.fn_job_resume('noop')`),
+    )
     return { ...drained, latency_p95_ms: await paced(superuser, pool, workers, wakeups) }
   } finally {
     await stopAll(started)
@@ -164,15 +172,22 @@ function backlogOf({ processes, handlerMs }: Cell): number {
   return Math.round(((processes * SLOTS * 1000) / handlerMs) * DRAIN_SECONDS)
 }
 
-/** `go` starts the work, and returns the processes that it started for it. */
 async function drain(
   superuser: pg.Client,
-  workers: readonly BenchProcess[],
-  jobs: number,
-  nats: BenchNats | undefined,
-  go: () => Promise<readonly BenchProcess[]>,
+  {
+    workers,
+    all,
+    jobs,
+    nats,
+  }: {
+    readonly workers: readonly BenchProcess[]
+    /** With the gateway. */
+    readonly all: readonly BenchProcess[]
+    readonly jobs: number
+    readonly nats: BenchNats | undefined
+  },
+  begin: () => Promise<unknown>,
 ) {
-  let all = workers
   const usage = async () => ({
     postgres: await postgresCpuMs(superuser),
     ours:
@@ -184,7 +199,7 @@ async function drain(
   })
   await superuser.query('select pg_stat_statements_reset()')
   const before = await usage()
-  all = [...workers, ...(await go())]
+  await begin()
   await untilEmpty(superuser)
   const after = await usage()
   const calls = await statementCalls(superuser)
