@@ -31,7 +31,7 @@ const PARAMETERS: Parameters = {
     empty_claim_us: 280,
     begin: { base_us: 190, row_us: 4 },
     complete: { base_us: 220, row_us: 5 },
-    contention_us: 1.5,
+    contention: { base_us: 20, row_us: 0.5 },
     cold: [
       { idle_ms: 0.5, factor: 1 },
       { idle_ms: 50, factor: 2 },
@@ -50,7 +50,7 @@ const PARAMETERS: Parameters = {
     request: [{ jobs: 1, server_us: 5, node_us: 38 }],
     wake_up: { server_us: 2, node_us: 5 },
     relay: {
-      gateway: { base_us: 450, row_us: 40 },
+      gateway: { base_us: 150, row_us: 40 },
       worker: { base_us: 120, row_us: 20 },
       server: { base_us: 30, row_us: 1 },
     },
@@ -110,11 +110,17 @@ it('shares cores equally, and gives no task more than one', () => {
 
 it('lets a process do one thing at a time', () => {
   const sim = new Simulation()
-  const thread = new Thread(new Cores(sim, 2))
+  const thread = new Thread(sim, new Cores(sim, 2), (idleMs) => (idleMs >= 10 ? 2 : 1))
   const ends: number[] = []
   for (const ms of [3, 4]) thread.use(ms, () => ends.push(sim.now))
   sim.run()
   expect(ends).toEqual([3, 7])
+  // After it was idle the first thing takes longer.
+  sim.after(10, () => {
+    for (const ms of [3, 4]) thread.use(ms, () => ends.push(sim.now))
+  })
+  sim.run()
+  expect(ends.slice(2)).toEqual([23, 27])
 })
 
 it('keeps the least at the top', () => {

@@ -65,7 +65,7 @@ function headlines({ postgres, node, nats }: Parameters): Figures {
     job_us_alone: batched(1),
     job_us_by_10: batched(10),
     job_us_by_100: batched(100),
-    contention_us: postgres.contention_us,
+    contention_us: postgres.contention.base_us + 10 * postgres.contention.row_us,
     cold_factor: postgres.cold.at(-1)!.factor,
     commit_ms: postgres.commit_ms,
     notify_us: postgres.notify_us,

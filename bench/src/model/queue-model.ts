@@ -87,7 +87,6 @@ class QueueModel {
   private completed = 0
   private lastCompletedAt = 0
   messages = 0
-  claiming = 0
 
   constructor(parameters: Parameters, world: World) {
     this.parameters = parameters
@@ -104,6 +103,12 @@ class QueueModel {
         world.mode === 'gateway' ? Math.ceil((world.processes * world.slots) / claimers) : world.slots
       this.claimers.push(new JobWorker(this, slots, world.mode === 'gateway'))
     }
+  }
+
+  /** As with sessions of the database, what a process has not used for a while is not in the caches of the cores. */
+  newThread(): Thread {
+    const { cold } = this.parameters.postgres
+    return new Thread(this.sim, this.machine, (idleMs) => coldFactor(cold, idleMs))
   }
 
   get queued(): number {
@@ -221,7 +226,7 @@ class QueueModel {
     const times = Math.max(1, Math.round((perSecond * seconds) / together))
     this.total = times * together
     const clients = Array.from({ length: sessions }, () => ({
-      thread: new Thread(this.machine),
+      thread: this.newThread(),
       session: this.database.open(),
     }))
     const usesNotify = this.world.mode === 'direct' || nats === undefined
@@ -263,6 +268,7 @@ class Database {
   private readonly cores: Cores
   private readonly costs: Parameters['postgres']
   private readonly roundTripMs: number
+  private claiming = 0
   private flushing = false
   private unflushed: (() => void)[] = []
   private readonly notifying: (() => void)[] = []
@@ -279,13 +285,17 @@ class Database {
     return { idleSince: 0 }
   }
 
-  /** `claimers`: other sessions that scan the queue now. */
-  claim(session: Session, rows: number, claimers: number, done: () => void): void {
-    const { claim, contention_us, empty_claim_us } = this.costs
-    const us = rows === 0 ? empty_claim_us : claim.base_us + rows * (claim.row_us + claimers * contention_us)
+  /** Each row costs more by the sessions that scan the queue at that time. */
+  claim(session: Session, rows: number, done: () => void): void {
+    const { claim, contention, empty_claim_us } = this.costs
+    const us = rows === 0 ? empty_claim_us : costOf(claim, rows) + this.claiming * costOf(contention, rows)
     if (rows > 0) this.counts.claim++
     else this.counts.emptyClaim++
-    this.statement(session, us, rows, rows > 0, done)
+    this.claiming++
+    this.statement(session, us, rows, rows > 0, () => {
+      this.claiming--
+      done()
+    })
   }
 
   begin(session: Session, rows: number, done: () => void): void {
@@ -427,12 +437,12 @@ class JobWorker {
     this.remote = remote
     this.phase = model.sim.random()
     this.prefetch = remote ? 0 : Math.min(slots, this.batch)
-    this.thread = new Thread(model.machine)
+    this.thread = model.newThread()
     if (remote) {
       const workers = Math.max(1, Math.round(slots / model.world.slots))
       for (let n = 0; n < workers; n++)
         this.links.push({
-          thread: new Thread(model.machine),
+          thread: model.newThread(),
           free: Math.round(slots / workers),
           pulls: true,
           ended: [],
@@ -503,13 +513,11 @@ class JobWorker {
     this.isIdle = false
     const { model } = this
     const begin = Math.max(0, this.beginnable - this.prefetched)
-    model.claiming++
     const { statement_us, job_us } = model.parameters.node
     this.thread.use(statement_us * US * 0.5, () => {
       const found = model.take(room)
       const rescans = found < room && this.cursorSince !== undefined
       const answer = (): void => {
-        model.claiming--
         // Jobs that came meanwhile are found by the second look.
         const more = rescans ? model.take(room - found) : 0
         const all = found + more
@@ -519,9 +527,8 @@ class JobWorker {
       }
       if (this.cursorSince !== undefined && model.sim.now - this.cursorSince > RESCAN_MS)
         this.cursorSince = undefined
-      const others = model.claiming - 1
-      model.database.claim(this.sessions.claim, found, others, () => {
-        if (rescans) model.database.claim(this.sessions.claim, 0, others, answer)
+      model.database.claim(this.sessions.claim, found, () => {
+        if (rescans) model.database.claim(this.sessions.claim, 0, answer)
         else answer()
       })
     })
@@ -608,7 +615,8 @@ class JobWorker {
     const { sim, world, parameters } = this.model
     const { handlerMs, handlerSpread = 0 } = world
     const takes = handlerMs * (1 - handlerSpread) + sim.exponential(handlerMs * handlerSpread)
-    return Math.floor(sim.now + this.phase) - (sim.now + this.phase) + takes + parameters.node.timer_late_ms
+    const toClock = Math.floor(sim.now + this.phase) - (sim.now + this.phase)
+    return toClock + takes + parameters.node.timer_late_ms
   }
 
   private ended(beganAt: number): void {
@@ -654,12 +662,12 @@ class JobWorker {
     for (const [link, calls] of offers) this.send(link, calls)
   }
 
-  /** What a message with so many calls costs at each end. The statements of the gateway are counted where they are sent. */
+  /** What a message with so many calls costs at each end. */
   private messageCosts(calls: number): { gatewayMs: number; workerMs: number; serverMs: number } {
     const { node, nats } = this.model.parameters
     const { gateway, worker, server } = nats!.relay
-    const ofGateway =
-      Math.max(0, gateway.base_us - 2 * node.statement_us) + calls * Math.max(0, gateway.row_us - node.job_us)
+    // What it does with a job as any worker does is counted there.
+    const ofGateway = gateway.base_us + calls * Math.max(0, gateway.row_us - node.job_us)
     return {
       gatewayMs: (ofGateway / 2) * US,
       workerMs: (costOf(worker, calls) / 2) * US,

@@ -139,6 +139,9 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
     const drained = await drain(superuser, { workers, all: started, jobs, nats }, () =>
       pool.query(`select iu_core.fn_job_resume('noop')`),
     )
+    // Dead rows of the drain, which the model does not have.
+    await superuser.query('vacuum analyze iu_core.job_queue, iu_core.job_key')
+    await superuser.query('checkpoint')
     return { ...drained, latency_p95_ms: await paced(superuser, pool, workers, wakeups) }
   } finally {
     await stopAll(started)
