@@ -13,14 +13,19 @@ export interface Arguments {
   readonly data: string | undefined
   /** Of the texts of the collection. */
   readonly language: string | undefined
+  /** Undefined: as many as the benchmark has. */
+  readonly rounds: number | undefined
 }
+
+const MAX_ROUNDS = 100
 
 export function readArguments(argv: readonly string[], benchmarks: readonly Benchmark[]): Arguments {
   const { values, positionals } = parse(argv)
   const { quick = false, json = false, record = false, help = false, data, language } = values
   const [name, ...more] = positionals
   if (more.length > 0) throw badInput(`One benchmark at a time, not also ${more.join(', ')}.`, benchmarks)
-  if (help) return { benchmark: undefined, quick, json, record, data, language }
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
+  if (help) return { benchmark: undefined, quick, json, record, data, language, rounds }
   const named = benchmarks.find((candidate) => candidate.name === name)
   if (name !== undefined && !named) throw badInput(`There is no benchmark called ${name}.`, benchmarks)
   const benchmark = VARIANTS.filter((variant) => values[variant]).reduce<Benchmark | undefined>(
@@ -46,7 +51,10 @@ export function readArguments(argv: readonly string[], benchmarks: readonly Benc
   if (language !== undefined && !benchmark?.takesData) {
     throw badInput('--language is of the collection of --data.', benchmarks)
   }
-  return { benchmark, quick, json, record, data, language }
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= MAX_ROUNDS)) {
+    throw badInput(`--rounds is a whole number from 1 to ${MAX_ROUNDS}.`, benchmarks)
+  }
+  return { benchmark, quick, json, record, data, language, rounds }
 }
 
 export function usage(benchmarks: readonly Benchmark[]): string {
@@ -62,6 +70,7 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     '  --nats    also with NATS, for fanout',
     '  --measure only the parameters, for model',
     '  --sizes   how it grows with the corpus, beside other engines, for search',
+    '  --rounds  how many, instead of as many as the benchmark has',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
     '  --record  keep this run in bench/RESULTS.md',
@@ -85,6 +94,7 @@ function parse(argv: readonly string[]) {
         language: { type: 'string' },
         sizes: flag,
         data: { type: 'string' },
+        rounds: { type: 'string' },
       },
     })
   } catch (cause) {
@@ -94,7 +104,7 @@ function parse(argv: readonly string[]) {
 }
 
 const SYNOPSIS =
-  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--all] [--data DIR] [--language L] [--quick] [--json] [--record]'
+  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--all] [--data DIR] [--language L] [--rounds N] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

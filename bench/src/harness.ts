@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly quick: boolean
   readonly data?: string | undefined
   readonly language?: string | undefined
+  /** Instead of as many as the benchmark has. */
+  readonly rounds?: number | undefined
   readonly progress: (line: string) => void
 }
 
@@ -52,11 +54,12 @@ const QUICK_MS = 38_000
 export async function runBenchmark(
   benchmark: Benchmark,
   server: Pick<BenchServer, 'freshDatabase' | 'versions' | 'settings'>,
-  { quick, data, language, progress }: RunOptions,
+  { quick, data, language, rounds: wanted, progress }: RunOptions,
 ): Promise<Report> {
   const started = new Date()
   const size = quick ? benchmark.size.quick : benchmark.size.full
   const count =
+    wanted ??
     (data !== undefined ? benchmark.roundsOf?.(data) : undefined) ??
     (quick ? benchmark.rounds.quick : benchmark.rounds.full)
   const begun = performance.now()

@@ -64,7 +64,7 @@ try {
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { benchmark, quick, json, record, data, language } = readArguments(argv, BENCHMARKS)
+  const { benchmark, quick, json, record, data, language, rounds } = readArguments(argv, BENCHMARKS)
   if (!benchmark) {
     console.log(usage(BENCHMARKS))
     return 0
@@ -77,6 +77,7 @@ async function main(argv: readonly string[]): Promise<number> {
       quick,
       data,
       language,
+      rounds,
       progress: (line) => console.error(line),
     })
     if (record) {

@@ -693,8 +693,10 @@ class Claims {
   }
 
   private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
+    const began = performance.now()
     const claim = () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
     const jobs = await this.track(lease, claim)
+    if (options.after === undefined) this.cursors.rescanned(performance.now() - began)
     // A suspect is not from where the others are.
     this.cursors.advance(jobs.filter((job) => job.crashes === 0))
     return jobs
@@ -727,6 +729,12 @@ class Claims {
 
 /** Jobs enqueued behind a cursor, or given back, are found by a claim from the start. */
 const RESCAN_MS = 1000
+/**
+ * Of a worker's time, what claims from the start may take, and how rare they become at most. They walk over dead rows: where many workers
+ * have made the server slow, claims come less than once a second, and if each began at the start it would stay as slow.
+ */
+const MAX_RESCAN_SHARE = 0.05
+const MAX_RESCAN_MS = 10_000
 
 /**
  * Where claims of each kind and priority ended. The next claim begins there, behind the dead rows of the jobs just claimed: with
@@ -735,10 +743,11 @@ const RESCAN_MS = 1000
 export class ClaimCursor {
   private places: Record<string, Record<string, ClaimedJob>> = {}
   private rescannedAt = performance.now()
+  private rescanMs = RESCAN_MS
 
   /** Undefined: from the start. */
   get after(): ClaimCursors | undefined {
-    if (performance.now() - this.rescannedAt > RESCAN_MS) this.reset()
+    if (performance.now() - this.rescannedAt > this.rescanMs) this.reset()
     if (Object.keys(this.places).length === 0) return undefined
     return Object.fromEntries(
       Object.entries(this.places).map(([kind, priorities]) => [
@@ -765,6 +774,12 @@ export class ClaimCursor {
   reset(): void {
     this.places = {}
     this.rescannedAt = performance.now()
+  }
+
+  /** A claim from the start took so long. */
+  rescanned(ms: number): void {
+    this.rescannedAt = performance.now()
+    this.rescanMs = Math.min(MAX_RESCAN_MS, Math.max(RESCAN_MS, ms / MAX_RESCAN_SHARE))
   }
 }
 

@@ -67,6 +67,10 @@ export class BeginAhead {
 const MAX_CLAIM = 500
 /** Work for this long is claimed ahead. */
 const PREFETCH_MS = 100
+/** Between these bounds ends wait for a part of the time in which what waits here will have begun. */
+const MIN_LINGER_MS = 4
+const MAX_LINGER_MS = 12
+const LINGER_SHARE = 0.25
 
 /**
  * How many commands to claim. Short ones are claimed by the hundred, so that each bears little of the claim's cost; slow ones only
@@ -100,6 +104,16 @@ export class ClaimSize {
     const max = Math.min(MAX_CLAIM, Math.max(free, Math.floor(ahead)))
     const room = max - waiting
     return room >= Math.max(1, max / 2) || (waiting === 0 && free > 0) ? Math.max(room, 1) : 0
+  }
+
+  /**
+   * How long the statement that reports ends waits for more of them while so many commands wait here. The slots are free already; only the
+   * execution learns later of its ends, and must not run out of work meanwhile. 0 while nothing waits: somebody may wait for this one end.
+   */
+  lingerMs(waiting: number): number {
+    if (waiting === 0) return 0
+    const untilBegunMs = (waiting / Math.max(1, this.concurrency())) * (this.duration.ms ?? 0)
+    return Math.min(MAX_LINGER_MS, Math.max(MIN_LINGER_MS, untilBegunMs * LINGER_SHARE))
   }
 }
 

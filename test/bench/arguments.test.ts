@@ -14,8 +14,10 @@ it('takes a name and flags in any order', () => {
     record: false,
     data: undefined,
     language: undefined,
+    rounds: undefined,
   }
   expect(read('--quick', 'outbox', '--json')).toEqual(json)
+  expect(read('outbox', '--rounds', '2').rounds).toBe(2)
   expect(read('outbox').quick).toBe(false)
 })
 
@@ -44,6 +46,8 @@ it.each([
   [['outbox', 'jobs'], 'One benchmark at a time, not also jobs.'],
   [['outbox', '--fast'], "Unknown option '--fast'."],
   [['outbox', '--quick=yes'], "Option '--quick' does not take an argument."],
+  [['outbox', '--rounds', '0'], '--rounds is a whole number from 1 to 100.'],
+  [['outbox', '--rounds', 'many'], '--rounds is a whole number from 1 to 100.'],
   [['outbox', '--quick', '--record'], '--record keeps full runs only: leave --quick out, or --record.'],
 ])('refuses %j with the way to call it and exit code 2', (argv, message) => {
   let thrown: unknown

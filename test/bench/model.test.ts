@@ -15,6 +15,7 @@ import {
   MODES,
   SIZING_DOC,
   sizingBlock,
+  sizingRows,
   sizingText,
   withSizing,
 } from '../../bench/src/model/sizing.ts'
@@ -30,7 +31,7 @@ const PARAMETERS: Parameters = {
     empty_claim_us: 280,
     begin: { base_us: 190, row_us: 4 },
     complete: { base_us: 220, row_us: 5 },
-    contention_us: 1.5,
+    contention: { base_us: 20, row_us: 0.5 },
     cold: [
       { idle_ms: 0.5, factor: 1 },
       { idle_ms: 50, factor: 2 },
@@ -48,6 +49,11 @@ const PARAMETERS: Parameters = {
     hop_ms: 0.09,
     request: [{ jobs: 1, server_us: 5, node_us: 38 }],
     wake_up: { server_us: 2, node_us: 5 },
+    relay: {
+      gateway: { base_us: 150, row_us: 40 },
+      worker: { base_us: 120, row_us: 20 },
+      server: { base_us: 30, row_us: 1 },
+    },
   },
   tables: { claims: [], notify: [] },
 }
@@ -104,11 +110,17 @@ it('shares cores equally, and gives no task more than one', () => {
 
 it('lets a process do one thing at a time', () => {
   const sim = new Simulation()
-  const thread = new Thread(new Cores(sim, 2))
+  const thread = new Thread(sim, new Cores(sim, 2), (idleMs) => (idleMs >= 10 ? 2 : 1))
   const ends: number[] = []
   for (const ms of [3, 4]) thread.use(ms, () => ends.push(sim.now))
   sim.run()
   expect(ends).toEqual([3, 7])
+  // After it was idle the first thing takes longer.
+  sim.after(10, () => {
+    for (const ms of [3, 4]) thread.use(ms, () => ends.push(sim.now))
+  })
+  sim.run()
+  expect(ends.slice(2)).toEqual([23, 27])
 })
 
 it('keeps the least at the top', () => {
@@ -167,6 +179,22 @@ it('predicts that gateways need less of Postgres than workers that all ask for t
   expect(gateway.postgres_cores).toBeLessThan(direct.postgres_cores / 2)
   expect(gateway.jobs_per_s / 700).toBeGreaterThan(0.85)
   expect(gateway.messages_per_s).toBeGreaterThan(2000)
+})
+
+it('predicts that a gateway fills the slots of its workers, and hands out together what comes together', () => {
+  const world = { ...WORLD, mode: 'gateway', processes: 4 } as const
+  const waiting = predict(PARAMETERS, { ...world, load: { jobs: 4000 } })
+  expect(waiting.jobs_per_s / 800).toBeGreaterThan(0.8)
+  expect(waiting.jobs_per_s / 800).toBeLessThanOrEqual(1.03)
+  const short = predict(PARAMETERS, { ...world, handlerMs: 0, load: { jobs: 4000 } })
+  // A message there and one back for each job would be four.
+  expect(short.messages_per_s / short.jobs_per_s).toBeLessThan(2)
+})
+
+it('says nothing of gateways where there is no NATS', () => {
+  const { nats: _nats, ...without } = PARAMETERS
+  expect(() => predict(without, { ...WORLD, mode: 'gateway' })).toThrow('need figures of NATS')
+  expect(new Set(sizingRows(without, 0.02).map(({ mode }) => mode))).toEqual(new Set(['direct']))
 })
 
 it('compares every number of processes, every handler and every way', () => {

@@ -19,6 +19,7 @@ async function runCounting(
   freshDatabase: Benchmark['freshDatabase'],
   quick: boolean,
   name = 'counting',
+  rounds?: number,
 ): Promise<Trace> {
   const order: string[] = []
   let [databases, dropped] = [0, 0]
@@ -70,7 +71,7 @@ async function runCounting(
       return { url, drop } as BenchDatabase
     },
   }
-  const report = await runBenchmark(benchmark, server, { quick, progress: () => {} })
+  const report = await runBenchmark(benchmark, server, { quick, rounds, progress: () => {} })
   return { report, order, dropped }
 }
 
@@ -94,6 +95,10 @@ it('gives each contender a database of its own where they would spoil each other
     'floor db3 20 0',
   ])
   expect(dropped).toBe(8)
+})
+
+it('runs as many rounds as are asked for', async () => {
+  expect((await runCounting('round', false, 'counting', 1)).report.rounds).toHaveLength(1)
 })
 
 it('puts everything on one line of JSON, the figures of BENCHMARKS.md at its top level', async () => {

@@ -82,6 +82,16 @@ describe('prefetch', () => {
     slots = 5
     expect(remote.next(10, 0)).toBe(0)
   })
+
+  it('lets ends wait for more of them only while other commands wait, and not for long of what these take', () => {
+    const size = new ClaimSize(10)
+    expect([size.lingerMs(0), size.lingerMs(10)]).toEqual([0, 4])
+    size.took(40)
+    // 40 ms, 32 ms and 400 ms of work wait here.
+    expect([size.lingerMs(0), size.lingerMs(10), size.lingerMs(8), size.lingerMs(100)]).toEqual([
+      0, 10, 8, 12,
+    ])
+  })
 })
 
 it('a hook that throws stops nothing', () => {

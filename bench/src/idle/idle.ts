@@ -174,9 +174,10 @@ async function measure(
 async function usage(client: pg.Client): Promise<{ commits: number; connections: number; cpuMs: number }> {
   // Other sessions report their counts when they are idle; this one does it now.
   const { rows } = await client.query<{ commits: number; connections: number }>(
+    // Those of the processes: a benchmark has sessions of its own, one for each measurement.
     `select (select xact_commit::int from pg_stat_database where datname = current_database()) as commits,
-            (select count(*)::int from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-                and backend_type = 'client backend') as connections`,
+            (select count(*)::int from pg_stat_activity
+              where datname = current_database() and usename = 'stagedoor_worker') as connections`,
   )
   return { ...rows[0]!, cpuMs: await postgresCpuMs(client) }
 }

@@ -105,18 +105,25 @@ export class Cores {
 /** A process that does one thing at a time. */
 export class Thread {
   usedMs = 0
+  private readonly sim: Simulation
   private readonly cores: Cores
+  private readonly slowdown: (idleMs: number) => number
+  private idleSince = 0
   private readonly queue: { readonly demandMs: number; readonly done: () => void }[] = []
   private head = 0
   private busy = false
 
-  constructor(cores: Cores) {
+  /** `slowdown`: how many times as long the first thing takes after it was idle. */
+  constructor(sim: Simulation, cores: Cores, slowdown: (idleMs: number) => number = () => 1) {
+    this.sim = sim
     this.cores = cores
+    this.slowdown = slowdown
   }
 
   use(demandMs: number, done: () => void): void {
-    this.usedMs += demandMs
-    this.queue.push({ demandMs, done })
+    const ms = this.busy ? demandMs : demandMs * this.slowdown(this.sim.now - this.idleSince)
+    this.usedMs += ms
+    this.queue.push({ demandMs: ms, done })
     if (!this.busy) this.next()
   }
 
@@ -126,6 +133,7 @@ export class Thread {
       this.queue.length = 0
       this.head = 0
       this.busy = false
+      this.idleSince = this.sim.now
       return
     }
     this.head++

@@ -21,6 +21,8 @@ import {
   registerWorker,
   startWorker,
 } from '../product.ts'
+import { startHosts } from '../remote/hosts.ts'
+import { untilEmpty, usage } from '../remote/remote.ts'
 import type { BenchDatabase } from '../server.ts'
 import { median } from '../statistics.ts'
 import {
@@ -80,7 +82,16 @@ export const MEASUREMENTS: readonly Contender[] = [
     about: 'processes that have nothing to do',
     run: async ({ database }) => flatten(await measureIdle(database, { count: 4, seconds: 8 })),
   },
-  { name: 'nats', about: 'messages of core NATS', run: async () => flatten((await measureNats()) ?? {}) },
+  {
+    name: 'nats',
+    about: 'messages of core NATS, and a gateway with a remote worker',
+    async run({ database }) {
+      const nats = await measureNats()
+      if (nats === undefined) return {}
+      const node = await measureNode(database)
+      return flatten({ ...nats, relay: await measureRelay(database, node) })
+    },
+  },
 ]
 
 /** From the figures of all measurements of one round. */
@@ -101,7 +112,7 @@ export function parametersOf(
     postgres: {
       ...statements.costs,
       empty_claim_us: statements.emptyClaimUs,
-      contention_us: statements.contention.us,
+      contention: statements.contention.cost,
       cold: statements.cold,
       background_factor: statements.backgroundFactor,
       commit_ms: commit.commitMs,
@@ -113,7 +124,7 @@ export function parametersOf(
     node: unflatten<Parameters['node']>(round.node!),
     round_trip_ms: commit.roundTripMs,
     ...(nats.request !== undefined && { nats }),
-    tables: { claims: [...statements.table, statements.contention.row], notify: commit.notify },
+    tables: { claims: [...statements.table, ...statements.contention.table], notify: commit.notify },
   }
 }
 
@@ -320,31 +331,43 @@ async function measureCold(database: BenchDatabase): Promise<Parameters['postgre
   return [{ idle_ms: 0.5, factor: 1 }, ...factors]
 }
 
+/** Claims of so many jobs by as many sessions as the cores can run at once, and some more. */
+const CONTENTION = [
+  { rows: 10, jobs: 12_000 },
+  { rows: 100, jobs: 40_000 },
+]
+
 async function measureContention(
   database: BenchDatabase,
   { table, backgroundFactor }: { table: readonly ClaimCost[]; backgroundFactor: number },
-): Promise<{ us: number; row: ClaimCost }> {
+): Promise<{ cost: StatementCost; table: ClaimCost[] }> {
   const superuser = await database.superuser()
   const sessions = await Promise.all(Array.from({ length: CLAIMERS }, () => openSession(database)))
-  const [first] = sessions
-  const jobs = 16_000
-  await emptyQueue(superuser)
-  await fillQueue(first!.client, jobs)
-  await superuser.query('vacuum analyze iu_core.job_queue')
-  const { rows: position } = await superuser.query('select pg_current_wal_insert_lsn() as lsn')
-  const before = await postgresCpuMs(superuser)
-  await Promise.all(sessions.map((session) => drainOnce(session, 10)))
-  const us = (((await postgresCpuMs(superuser)) - before) * 1000) / jobs / backgroundFactor
-  const { rows: wal } = await superuser.query(
-    'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
-    [position[0].lsn],
-  )
-  await Promise.all(sessions.map(closeSession))
-  const alone = table.find((row) => row.jobs === 10)!.postgres_us
-  return {
-    us: Math.max(0, us - alone) / (CLAIMERS - 1),
-    row: { claimers: CLAIMERS, jobs: 10, postgres_us: us, wal_bytes: Number(wal[0].bytes) / jobs },
+  const points: { rows: number; us: number }[] = []
+  const costs: ClaimCost[] = []
+  for (const { rows, jobs } of CONTENTION) {
+    await emptyQueue(superuser)
+    await fillQueue(sessions[0]!.client, jobs)
+    await superuser.query('vacuum analyze iu_core.job_queue')
+    const { rows: position } = await superuser.query('select pg_current_wal_insert_lsn() as lsn')
+    const before = await postgresCpuMs(superuser)
+    await Promise.all(sessions.map((session) => drainOnce(session, rows)))
+    const us = (((await postgresCpuMs(superuser)) - before) * 1000) / jobs / backgroundFactor
+    const { rows: wal } = await superuser.query(
+      'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
+      [position[0].lsn],
+    )
+    const alone = table.find((row) => row.jobs === rows)!.postgres_us
+    points.push({ rows, us: Math.max(1, ((us - alone) * rows) / (CLAIMERS - 1)) })
+    costs.push({
+      claimers: CLAIMERS,
+      jobs: rows,
+      postgres_us: us,
+      wal_bytes: Number(wal[0].bytes) / jobs,
+    })
   }
+  await Promise.all(sessions.map(closeSession))
+  return { cost: fitLine(points), table: costs }
 }
 
 /** What the worker pays in this process, from two drains whose statements are of different sizes, and how late timers are. */
@@ -468,7 +491,66 @@ async function measureNotify(database: BenchDatabase): Promise<NotifyCost[]> {
   return results
 }
 
-async function measureNats(): Promise<Parameters['nats'] | undefined> {
+/** Workers, their slots, and how many jobs so. A message carries as many calls as a worker has slots. */
+const RELAYS = [
+  { workers: 8, slots: 1, jobs: 8000 },
+  { workers: 1, slots: 10, jobs: 8000 },
+  { workers: 1, slots: 50, jobs: 20_000 },
+]
+
+async function measureRelay(
+  database: BenchDatabase,
+  { statement_us }: Pick<Parameters['node'], 'statement_us'>,
+): Promise<NonNullable<Parameters['nats']>['relay']> {
+  const superuser = await database.superuser()
+  await superuser.query('create extension if not exists pg_stat_statements')
+  const points = { gateway: [], worker: [], server: [] } as Record<
+    'gateway' | 'worker' | 'server',
+    { rows: number; us: number }[]
+  >
+  for (const { workers, slots, jobs } of RELAYS) {
+    await emptyQueue(superuser)
+    const hosts = await startHosts(database, { way: 'remote', workers, concurrency: slots, handlerMs: 0 })
+    try {
+      const filler = await database.worker()
+      // The first calls of everything.
+      await fillQueue(filler, 20 * slots * workers)
+      await untilEmpty(superuser)
+      await superuser.query('select pg_stat_statements_reset()')
+      const before = await usage(superuser, hosts)
+      await fillQueue(filler, jobs, 5000)
+      await untilEmpty(superuser)
+      const after = await usage(superuser, hosts)
+      const { claims, completions } = await statementCalls(superuser)
+      await filler.end()
+      // Ends of one worker come together, and become one statement.
+      const messages = workers === 1 ? completions : jobs / slots
+      const add = (name: keyof typeof points, ms: number): number =>
+        points[name].push({ rows: jobs / messages, us: Math.max(1, (ms * 1000) / messages) })
+      add('gateway', after.gateway - before.gateway - ((claims + completions) * statement_us) / 1000)
+      add('worker', after.workers - before.workers)
+      add('server', after.nats - before.nats)
+    } finally {
+      await hosts.stop()
+    }
+  }
+  return { gateway: fitLine(points.gateway), worker: fitLine(points.worker), server: fitLine(points.server) }
+}
+
+/** Statements of the queue since the last reset of pg_stat_statements. */
+export async function statementCalls(
+  superuser: pg.Client,
+): Promise<{ claims: number; begins: number; completions: number }> {
+  const { rows } = await superuser.query<{ claims: number; begins: number; completions: number }>(
+    `select coalesce(sum(calls) filter (where query like '%fn_job_claim(%'), 0)::int as claims,
+            coalesce(sum(calls) filter (where query like '%fn_job_begin(%'), 0)::int as begins,
+            coalesce(sum(calls) filter (where query like '%fn_job_complete(%'), 0)::int as completions
+       from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())`,
+  )
+  return rows[0]!
+}
+
+async function measureNats(): Promise<Omit<NonNullable<Parameters['nats']>, 'relay'> | undefined> {
   if ((await natsVersion()) === undefined) return undefined
   const server = await startNats()
   const [one, other] = [await connectNats(server.url), await connectNats(server.url)]

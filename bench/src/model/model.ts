@@ -16,7 +16,8 @@ const measure: Benchmark = {
   size: { full: 1, quick: 1 },
   rounds: { full: 1, quick: 1 },
   warmUp: false,
-  settings: { max_connections: '500' },
+  // The runs count their statements.
+  settings: { max_connections: '500', shared_preload_libraries: 'pg_stat_statements' },
   freshDatabase: 'contender',
   contenders: MEASUREMENTS,
   peers: async () => ({ nats: (await natsVersion()) ?? 'not installed' }),
@@ -64,7 +65,7 @@ function headlines({ postgres, node, nats }: Parameters): Figures {
     job_us_alone: batched(1),
     job_us_by_10: batched(10),
     job_us_by_100: batched(100),
-    contention_us: postgres.contention_us,
+    contention_us: postgres.contention.base_us + 10 * postgres.contention.row_us,
     cold_factor: postgres.cold.at(-1)!.factor,
     commit_ms: postgres.commit_ms,
     notify_us: postgres.notify_us,
@@ -96,11 +97,13 @@ function worst(comparisons: readonly Comparison[]): Figures {
 export function comparisonTable(comparisons: readonly Comparison[]): string {
   const cells = (pair: { real: number; predicted: number }): string =>
     `${pair.real.toPrecision(4).padStart(8)} ${pair.predicted.toPrecision(4).padStart(8)} ${`${Math.round(100 * (pair.predicted / pair.real - 1))} %`.padStart(7)}`
+  const counts = ({ real, predicted }: { real: number; predicted: number }): string =>
+    `${real.toPrecision(3).padStart(6)} ${predicted.toPrecision(3).padStart(6)}`
   return [
-    'mode      processes  ms  cores |     jobs/s  model   error | Postgres µs  model   error |   p95 ms    model   error',
+    'mode      processes  ms  cores |     jobs/s  model   error | Postgres µs  model   error |   p95 ms    model   error | claims/100 model | ends/100 model',
     ...comparisons.map(
       (one) =>
-        `${one.mode.padEnd(9)} ${String(one.processes).padStart(9)} ${String(one.handlerMs).padStart(3)} ${one.coresFree.toFixed(2).padStart(6)} | ${cells(one.rate)} | ${cells(one.postgres)} | ${cells(one.latency)}`,
+        `${one.mode.padEnd(9)} ${String(one.processes).padStart(9)} ${String(one.handlerMs).padStart(3)} ${one.coresFree.toFixed(2).padStart(6)} | ${cells(one.rate)} | ${cells(one.postgres)} | ${cells(one.latency)} | ${counts(one.claims)} | ${counts(one.completions)}`,
     ),
   ].join('\n')
 }

@@ -40,8 +40,8 @@ export interface Parameters {
     readonly empty_claim_us: number
     readonly begin: StatementCost
     readonly complete: StatementCost
-    /** What each further session that claims by scan adds to a job. */
-    readonly contention_us: number
+    /** What each further session that claims by scan adds to a claim and to each of its jobs. */
+    readonly contention: StatementCost
     /** A statement of a session that has been idle for this long costs so many times as much. */
     readonly cold: readonly { readonly idle_ms: number; readonly factor: number }[]
     /** CPU of all processes of the server for each microsecond of its sessions: the WAL writer, the checkpointer and others. */
@@ -74,6 +74,8 @@ export interface Parameters {
     readonly hop_ms: number
     readonly request: readonly MessageCost[]
     readonly wake_up: { readonly server_us: number; readonly node_us: number }
+    /** CPU of each process for a message with calls and one with their ends, and for each of the calls; without statements. */
+    readonly relay: Readonly<Record<'gateway' | 'worker' | 'server', StatementCost>>
   }
   /** As measured: the tables of SCALE.md 2.1 and 2.2. */
   readonly tables: { readonly claims: readonly ClaimCost[]; readonly notify: readonly NotifyCost[] }

@@ -55,6 +55,8 @@ export interface Prediction {
   readonly messages_per_s: number
   readonly wal_mb_per_s: number
   readonly jobs_per_claim: number
+  /** Also those that find nothing. */
+  readonly claims_per_job: number
   readonly jobs_per_completion: number
   /** Of the busiest process that claims: a core is all it can use. */
   readonly claimer_cores: number
@@ -85,7 +87,6 @@ class QueueModel {
   private completed = 0
   private lastCompletedAt = 0
   messages = 0
-  claiming = 0
 
   constructor(parameters: Parameters, world: World) {
     this.parameters = parameters
@@ -94,12 +95,20 @@ class QueueModel {
     const cores = new Cores(this.sim, world.cores)
     this.machine = world.sameMachine ? cores : new Cores(this.sim, Number.POSITIVE_INFINITY)
     this.database = new Database(this.sim, cores, parameters)
+    if (world.mode === 'gateway' && parameters.nats === undefined)
+      throw new Error('gateways need figures of NATS')
     const claimers = world.mode === 'gateway' ? (world.gateways ?? 1) : world.processes
     for (let n = 0; n < claimers; n++) {
       const slots =
         world.mode === 'gateway' ? Math.ceil((world.processes * world.slots) / claimers) : world.slots
       this.claimers.push(new JobWorker(this, slots, world.mode === 'gateway'))
     }
+  }
+
+  /** As with sessions of the database, what a process has not used for a while is not in the caches of the cores. */
+  newThread(): Thread {
+    const { cold } = this.parameters.postgres
+    return new Thread(this.sim, this.machine, (idleMs) => coldFactor(cold, idleMs))
   }
 
   get queued(): number {
@@ -160,6 +169,7 @@ class QueueModel {
       walBytes: database.walBytes,
       notifyMs: database.notifyMs,
       claims: database.counts.claim,
+      emptyClaims: database.counts.emptyClaim,
       completions: database.counts.complete,
       messages: this.messages,
       claimerMs: Math.max(...this.claimers.map((claimer) => claimer.usedMs)),
@@ -177,6 +187,7 @@ class QueueModel {
     walBytes: 0,
     notifyMs: 0,
     claims: 0,
+    emptyClaims: 0,
     completions: 0,
     messages: 0,
     claimerMs: 0,
@@ -202,6 +213,7 @@ class QueueModel {
       messages_per_s: (by('messages') / ms) * 1000,
       wal_mb_per_s: by('walBytes') / ms / 1000,
       jobs_per_claim: jobs / Math.max(1, by('claims')),
+      claims_per_job: (by('claims') + by('emptyClaims')) / jobs,
       jobs_per_completion: jobs / Math.max(1, by('completions')),
       claimer_cores: by('claimerMs') / ms,
       notify_share: by('notifyMs') / ms,
@@ -214,7 +226,7 @@ class QueueModel {
     const times = Math.max(1, Math.round((perSecond * seconds) / together))
     this.total = times * together
     const clients = Array.from({ length: sessions }, () => ({
-      thread: new Thread(this.machine),
+      thread: this.newThread(),
       session: this.database.open(),
     }))
     const usesNotify = this.world.mode === 'direct' || nats === undefined
@@ -251,12 +263,12 @@ class Database {
   commits = 0
   walBytes = 0
   notifyMs = 0
-  /** Statements that found or wrote something. */
-  readonly counts = { claim: 0, begin: 0, complete: 0 }
+  readonly counts = { claim: 0, emptyClaim: 0, begin: 0, complete: 0 }
   private readonly sim: Simulation
   private readonly cores: Cores
   private readonly costs: Parameters['postgres']
   private readonly roundTripMs: number
+  private claiming = 0
   private flushing = false
   private unflushed: (() => void)[] = []
   private readonly notifying: (() => void)[] = []
@@ -273,12 +285,17 @@ class Database {
     return { idleSince: 0 }
   }
 
-  /** `claimers`: other sessions that scan the queue now. */
-  claim(session: Session, rows: number, claimers: number, done: () => void): void {
-    const { claim, contention_us, empty_claim_us } = this.costs
-    const us = rows === 0 ? empty_claim_us : claim.base_us + rows * (claim.row_us + claimers * contention_us)
+  /** Each row costs more by the sessions that scan the queue at that time. */
+  claim(session: Session, rows: number, done: () => void): void {
+    const { claim, contention, empty_claim_us } = this.costs
+    const us = rows === 0 ? empty_claim_us : costOf(claim, rows) + this.claiming * costOf(contention, rows)
     if (rows > 0) this.counts.claim++
-    this.statement(session, us, rows, rows > 0, done)
+    else this.counts.emptyClaim++
+    this.claiming++
+    this.statement(session, us, rows, rows > 0, () => {
+      this.claiming--
+      done()
+    })
   }
 
   begin(session: Session, rows: number, done: () => void): void {
@@ -366,10 +383,22 @@ class Database {
 
 const costOf = ({ base_us, row_us }: StatementCost, rows: number): number => base_us + row_us * rows
 
+/** A remote worker, as its gateway sees it. */
+interface RemoteLink {
+  readonly thread: Thread
+  free: number
+  /** A pull waits for an answer. */
+  pulls: boolean
+  /** When the calls began whose ends are not sent yet. */
+  readonly ended: number[]
+  reports: boolean
+}
+
 const MAX_EARLY_MS = 10
 const AVERAGE_WEIGHT = 0.1
 const RESCAN_MS = 1000
 const MAX_WRITE = 1000
+const LINGER_MS = 4
 
 /** A worker of src/jobs, step by step: what it holds, when it claims, what it reports and how much of it together. */
 class JobWorker {
@@ -396,6 +425,10 @@ class JobWorker {
   private writes = false
   private cursorSince: number | undefined
   private readonly phase: number
+  /** Of a gateway: its workers, and calls that none of them has yet. */
+  private readonly links: RemoteLink[] = []
+  private unoffered = 0
+  private handsOut = false
 
   constructor(model: QueueModel, slots: number, remote: boolean) {
     this.model = model
@@ -404,7 +437,18 @@ class JobWorker {
     this.remote = remote
     this.phase = model.sim.random()
     this.prefetch = remote ? 0 : Math.min(slots, this.batch)
-    this.thread = new Thread(model.machine)
+    this.thread = model.newThread()
+    if (remote) {
+      const workers = Math.max(1, Math.round(slots / model.world.slots))
+      for (let n = 0; n < workers; n++)
+        this.links.push({
+          thread: model.newThread(),
+          free: Math.round(slots / workers),
+          pulls: true,
+          ended: [],
+          reports: false,
+        })
+    }
     const { database } = model
     this.sessions = { claim: database.open(), begin: database.open(), complete: database.open() }
   }
@@ -446,7 +490,16 @@ class JobWorker {
   /** After whatever the process has to do already: handlers that end at once have ended then. */
   private claim(): void {
     this.claims = true
-    this.thread.use(0, () => this.claimNow())
+    this.thread.use(0, () => {
+      if (this.lingers) this.model.sim.after(LINGER_MS, () => this.claimNow())
+      else this.claimNow()
+    })
+  }
+
+  /** A gateway with a backlog claims for few slots a little later. */
+  private get lingers(): boolean {
+    const { room } = this
+    return this.remote && this.hasMore && room > 0 && room < this.slots / 4
   }
 
   private claimNow(): void {
@@ -460,13 +513,11 @@ class JobWorker {
     this.isIdle = false
     const { model } = this
     const begin = Math.max(0, this.beginnable - this.prefetched)
-    model.claiming++
     const { statement_us, job_us } = model.parameters.node
     this.thread.use(statement_us * US * 0.5, () => {
       const found = model.take(room)
       const rescans = found < room && this.cursorSince !== undefined
       const answer = (): void => {
-        model.claiming--
         // Jobs that came meanwhile are found by the second look.
         const more = rescans ? model.take(room - found) : 0
         const all = found + more
@@ -476,9 +527,8 @@ class JobWorker {
       }
       if (this.cursorSince !== undefined && model.sim.now - this.cursorSince > RESCAN_MS)
         this.cursorSince = undefined
-      const others = model.claiming - 1
-      model.database.claim(this.sessions.claim, found, others, () => {
-        if (rescans) model.database.claim(this.sessions.claim, 0, others, answer)
+      model.database.claim(this.sessions.claim, found, () => {
+        if (rescans) model.database.claim(this.sessions.claim, 0, answer)
         else answer()
       })
     })
@@ -549,47 +599,131 @@ class JobWorker {
 
   private runOne(): void {
     const { model } = this
-    const { handlerMs, handlerSpread = 0 } = model.world
-    const { node, nats } = model.parameters
-    const takes = handlerMs * (1 - handlerSpread) + model.sim.exponential(handlerMs * handlerSpread)
-    // Timers of a process fire at whole milliseconds of its clock: what began in the same one ends together.
-    const timer = (): number =>
-      takes === 0
-        ? 0
-        : Math.floor(model.sim.now + this.phase) - (model.sim.now + this.phase) + takes + node.timer_late_ms
-    const ended = (beganAt: number): void => {
-      this.thread.use(node.job_us * US * 0.6, () => {
-        const took = model.sim.now - beganAt
-        this.averageMs =
-          this.averageMs === undefined ? took : this.averageMs + AVERAGE_WEIGHT * (took - this.averageMs)
-        this.running--
-        this.unwritten++
-        this.write()
-        this.fill()
-        if (this.hasMore && this.room > 0) this.wake()
-      })
-    }
-    const call = (): void => {
-      const beganAt = model.sim.now
-      model.began()
-      if (takes === 0) ended(beganAt)
-      else model.sim.after(timer(), () => ended(beganAt))
-    }
-    if (!this.remote || nats === undefined) {
-      call()
+    const beganAt = model.sim.now
+    if (this.remote) {
+      this.offer()
       return
     }
-    // The answer to a pull, and the report of the end: two requests, each there and back.
-    const cost = nats.request[0]!
-    model.messages += 4
-    const message = (done: () => void): void =>
-      this.thread.use((cost.node_us / 2) * US, () =>
-        model.machine.use(cost.server_us * US, () => model.sim.after(nats.hop_ms, done)),
+    model.began()
+    const { handlerMs } = model.world
+    if (handlerMs === 0) this.ended(beganAt)
+    else model.sim.after(this.handlerTime(), () => this.ended(beganAt))
+  }
+
+  /** Timers of a process fire at whole milliseconds of its clock: what began in the same one ends together. */
+  private handlerTime(): number {
+    const { sim, world, parameters } = this.model
+    const { handlerMs, handlerSpread = 0 } = world
+    const takes = handlerMs * (1 - handlerSpread) + sim.exponential(handlerMs * handlerSpread)
+    const toClock = Math.floor(sim.now + this.phase) - (sim.now + this.phase)
+    return toClock + takes + parameters.node.timer_late_ms
+  }
+
+  private ended(beganAt: number): void {
+    const { model } = this
+    this.thread.use(model.parameters.node.job_us * US * 0.6, () => {
+      const took = model.sim.now - beganAt
+      this.averageMs =
+        this.averageMs === undefined ? took : this.averageMs + AVERAGE_WEIGHT * (took - this.averageMs)
+      this.running--
+      this.unwritten++
+      this.write()
+      this.fill()
+      if (this.hasMore && this.room > 0) this.wake()
+    })
+  }
+
+  // Remote: calls that come together go together, to the worker with most free slots whose pull waits.
+
+  private offer(): void {
+    this.unoffered++
+    this.handOutSoon()
+  }
+
+  private handOutSoon(): void {
+    if (this.handsOut || this.unoffered === 0) return
+    this.handsOut = true
+    this.thread.use(0, () => {
+      this.handsOut = false
+      this.handOut()
+    })
+  }
+
+  private handOut(): void {
+    const offers = new Map<RemoteLink, number>()
+    while (this.unoffered > 0) {
+      let best: RemoteLink | undefined
+      for (const link of this.links) if (link.pulls && link.free > (best?.free ?? 0)) best = link
+      if (best === undefined) break
+      best.free--
+      this.unoffered--
+      offers.set(best, (offers.get(best) ?? 0) + 1)
+    }
+    for (const [link, calls] of offers) this.send(link, calls)
+  }
+
+  /** What a message with so many calls costs at each end. */
+  private messageCosts(calls: number): { gatewayMs: number; workerMs: number; serverMs: number } {
+    const { node, nats } = this.model.parameters
+    const { gateway, worker, server } = nats!.relay
+    // What it does with a job as any worker does is counted there.
+    const ofGateway = gateway.base_us + calls * Math.max(0, gateway.row_us - node.job_us)
+    return {
+      gatewayMs: (ofGateway / 2) * US,
+      workerMs: (costOf(worker, calls) / 2) * US,
+      serverMs: (costOf(server, calls) / 2) * US,
+    }
+  }
+
+  private send(link: RemoteLink, calls: number): void {
+    const { model } = this
+    const { sim, machine } = model
+    const hop = model.parameters.nats!.hop_ms
+    const { gatewayMs, workerMs, serverMs } = this.messageCosts(calls)
+    link.pulls = false
+    model.messages += 2
+    this.thread.use(gatewayMs, () =>
+      machine.use(serverMs, () =>
+        sim.after(hop, () =>
+          link.thread.use(workerMs, () => {
+            // The next pull is on its way before any of them begins.
+            sim.after(hop, () => {
+              link.pulls = true
+              this.handOutSoon()
+            })
+            for (let n = 0; n < calls; n++) {
+              const beganAt = sim.now
+              model.began()
+              if (model.world.handlerMs === 0) this.endedThere(link, beganAt)
+              else sim.after(this.handlerTime(), () => this.endedThere(link, beganAt))
+            }
+          }),
+        ),
+      ),
+    )
+  }
+
+  private endedThere(link: RemoteLink, beganAt: number): void {
+    link.ended.push(beganAt)
+    if (link.reports) return
+    link.reports = true
+    const { model } = this
+    link.thread.use(0, () => {
+      link.reports = false
+      const ended = link.ended.splice(0)
+      const { gatewayMs, workerMs, serverMs } = this.messageCosts(ended.length)
+      model.messages += 2
+      link.thread.use(workerMs, () =>
+        model.machine.use(serverMs, () =>
+          model.sim.after(model.parameters.nats!.hop_ms, () =>
+            this.thread.use(gatewayMs, () => {
+              link.free += ended.length
+              for (const at of ended) this.ended(at)
+              this.handOutSoon()
+            }),
+          ),
+        ),
       )
-    message(() => {
-      const beganAt = model.sim.now
-      model.began()
-      model.sim.after(timer(), () => message(() => ended(beganAt)))
     })
   }
 

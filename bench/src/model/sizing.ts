@@ -59,7 +59,8 @@ const MOVED_BY: Readonly<Record<string, string>> = {
 
 /** `effort`: of the simulated time; less is quicker and less exact. */
 export function sizingRows(parameters: Parameters, effort = 1): SizingRow[] {
-  return MODES.flatMap((mode) => HOSTS.map((hosts) => sizingRow(parameters, mode, hosts, effort)))
+  const modes = MODES.filter((mode) => mode === 'direct' || parameters.nats !== undefined)
+  return modes.flatMap((mode) => HOSTS.map((hosts) => sizingRow(parameters, mode, hosts, effort)))
 }
 
 function sizingRow(parameters: Parameters, mode: Mode, hosts: number, effort: number): SizingRow {

@@ -14,6 +14,7 @@ import { startHost } from '../remote/hosts.ts'
 import type { BenchDatabase } from '../server.ts'
 import { percentile, perSecond } from '../statistics.ts'
 import { wakeByNats } from '../wakeups.ts'
+import { statementCalls } from './measure.ts'
 import type { Parameters } from './parameters.ts'
 import type { WorkerProcess } from './process.ts'
 import { type Mode, predict } from './queue-model.ts'
@@ -30,6 +31,9 @@ export interface Comparison extends Cell {
   readonly rate: Pair
   readonly postgres: Pair
   readonly latency: Pair
+  /** Statements for 100 jobs: where the CPU differs they say whether batches do. Not judged. */
+  readonly claims: Pair
+  readonly completions: Pair
 }
 
 export interface Pair {
@@ -45,6 +49,7 @@ export const MODES: readonly Mode[] = ['direct', 'wake-ups', 'gateway']
 const SLOTS = 10
 const BATCH = 100
 const DRAIN_SECONDS = 4
+const WARM_UP_JOBS = 100
 /** Of jobs that take no time, per process. */
 const MAX_RATE = 15_000
 const ARRIVALS_PER_S = 100
@@ -101,18 +106,19 @@ const keyOf = ({ processes, handlerMs }: Cell): string => `p${processes}h${handl
 async function runCell({ database }: Task, cell: Cell): Promise<Record<string, number>> {
   const superuser = await database.superuser()
   await superuser.query('truncate iu_core.job_queue, iu_core.job_key')
+  await superuser.query('create extension if not exists pg_stat_statements')
   const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'bench' })
   const jobs = backlogOf(cell)
-  for (let from = 0; from < jobs; from += 5000)
-    await enqueueMany(
-      pool,
-      Array.from({ length: Math.min(5000, jobs - from) }, (_, n) => ({
-        job_kind: 'noop',
-        payload: { n: from + n },
-      })),
-    )
-  await superuser.query('vacuum analyze iu_core.job_queue')
-  await superuser.query('checkpoint')
+  const fill = async (count: number): Promise<void> => {
+    for (let from = 0; from < count; from += 5000)
+      await enqueueMany(
+        pool,
+        Array.from({ length: Math.min(5000, count - from) }, (_, n) => ({
+          job_kind: 'noop',
+          payload: { n: from + n },
+        })),
+      )
+  }
   const nats = cell.mode === 'direct' ? undefined : await startNats()
   const started: BenchProcess[] = []
   let wakeups: Awaited<ReturnType<typeof wakeByNats>> | undefined
@@ -120,12 +126,22 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
     const workers = await startProcesses(cell.processes, () => startWorkers(cell, database, nats?.url))
     started.push(...workers)
     if (nats) wakeups = await wakeByNats(database.workerUrl, nats.url)
-    const drained = await drain(superuser, workers, jobs, nats, async () => {
-      if (cell.mode !== 'gateway') await askAll(workers, 'go')
-      else
-        started.push(await startHost({ role: 'gateway', workerUrl: database.workerUrl, natsUrl: nats!.url }))
-      return started.slice(workers.length)
-    })
+    if (cell.mode !== 'gateway') await askAll(workers, 'go')
+    else started.push(await startHost({ role: 'gateway', workerUrl: database.workerUrl, natsUrl: nats!.url }))
+    // Sessions are opened and statements planned: the model knows what they cost afterwards.
+    await fill(WARM_UP_JOBS * cell.processes)
+    await untilEmpty(superuser)
+    await pool.query(`select iu_core.fn_job_pause('noop')`)
+    await fill(jobs)
+    await superuser.query('vacuum analyze iu_core.job_queue')
+    await superuser.query('checkpoint')
+    await askAll(workers, 'begins')
+    const drained = await drain(superuser, { workers, all: started, jobs, nats }, () =>
+      pool.query(`select iu_core.fn_job_resume('noop')`),
+    )
+    // Dead rows of the drain, which the model does not have.
+    await superuser.query('vacuum analyze iu_core.job_queue, iu_core.job_key')
+    await superuser.query('checkpoint')
     return { ...drained, latency_p95_ms: await paced(superuser, pool, workers, wakeups) }
   } finally {
     await stopAll(started)
@@ -159,15 +175,22 @@ function backlogOf({ processes, handlerMs }: Cell): number {
   return Math.round(((processes * SLOTS * 1000) / handlerMs) * DRAIN_SECONDS)
 }
 
-/** `go` starts the work, and returns the processes that it started for it. */
 async function drain(
   superuser: pg.Client,
-  workers: readonly BenchProcess[],
-  jobs: number,
-  nats: BenchNats | undefined,
-  go: () => Promise<readonly BenchProcess[]>,
+  {
+    workers,
+    all,
+    jobs,
+    nats,
+  }: {
+    readonly workers: readonly BenchProcess[]
+    /** With the gateway. */
+    readonly all: readonly BenchProcess[]
+    readonly jobs: number
+    readonly nats: BenchNats | undefined
+  },
+  begin: () => Promise<unknown>,
 ) {
-  let all = workers
   const usage = async () => ({
     postgres: await postgresCpuMs(superuser),
     ours:
@@ -177,10 +200,12 @@ async function drain(
     machine: machineBusyMs(),
     at: performance.timeOrigin + performance.now(),
   })
+  await superuser.query('select pg_stat_statements_reset()')
   const before = await usage()
-  all = [...workers, ...(await go())]
+  await begin()
   await untilEmpty(superuser)
   const after = await usage()
+  const calls = await statementCalls(superuser)
   const begins = (await askAll<{ at: number }[]>(workers, 'begins')).flat()
   const firstAt = begins.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY)
   const elapsed = after.at - before.at
@@ -190,6 +215,9 @@ async function drain(
     jobs_per_s: perSecond(jobs, after.at - firstAt),
     postgres_us: (postgres * 1000) / jobs,
     cores_free: Math.max(0.3, availableParallelism() - Math.max(0, others) / elapsed),
+    claims_by_100: (calls.claims * 100) / jobs,
+    begins_by_100: (calls.begins * 100) / jobs,
+    completions_by_100: (calls.completions * 100) / jobs,
   }
 }
 
@@ -264,6 +292,8 @@ export function compare(parameters: Parameters, round: Round): Comparison[] {
         rate: { real: real('jobs_per_s')!, predicted: drained.jobs_per_s },
         postgres: { real: real('postgres_us')!, predicted: drained.postgres_us_per_job },
         latency: { real: real('latency_p95_ms')!, predicted: latencies.latency_p95_ms },
+        claims: { real: real('claims_by_100')!, predicted: 100 * drained.claims_per_job },
+        completions: { real: real('completions_by_100')!, predicted: 100 / drained.jobs_per_completion },
       },
     ]
   })

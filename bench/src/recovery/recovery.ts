@@ -28,7 +28,7 @@ const WINDOW_MS = 1000
 const NORMAL = 0.9
 const MAX_WAIT_MS = 60_000
 /** Jobs for so long are there before the fault. */
-const BACKLOG_SECONDS = 20
+const BACKLOG_SECONDS = 12
 
 interface Fault {
   readonly name: string

@@ -1,4 +1,7 @@
-/** One process of `spread`: an engine that drives the execution, or one that only runs items, which wait and do nothing else. */
+/**
+ * One process of `spread`: an engine that drives the execution, one that only runs items, which wait and do nothing else, or the floor:
+ * the same waits, as many at once, without the product.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { expression, openExecutions } from '../executions.ts'
@@ -6,7 +9,7 @@ import { inputOf, serve } from '../processes.ts'
 import { definePlaybook } from '../product.ts'
 
 export interface SpreadProcess {
-  readonly role: 'driver' | 'worker'
+  readonly role: 'driver' | 'worker' | 'floor'
   readonly url: string
   readonly workerUrl: string
   readonly concurrency: number
@@ -39,8 +42,7 @@ const LOOK_MS = 5
 const LATEST = 'select event_type, error from noetl.event where execution_id = $1 order by seq desc limit 1'
 
 const { role, url, workerUrl, concurrency, itemMs } = inputOf<SpreadProcess>()
-if (role === 'driver') await drive()
-else await work()
+await { driver: drive, worker: work, floor: wait }[role]()
 
 async function drive(): Promise<void> {
   const executions = await openExecutions(
@@ -87,4 +89,21 @@ async function work(): Promise<void> {
     { drives: false, concurrency },
   )
   serve({ runs: () => runs, stop: () => executions.stop() })
+}
+
+async function wait(): Promise<void> {
+  serve({
+    /** Milliseconds for so many waits. */
+    async run(items: number) {
+      const began = performance.now()
+      let left = items
+      await Promise.all(
+        Array.from({ length: concurrency }, async () => {
+          while (left-- > 0) await delay(itemMs)
+        }),
+      )
+      return performance.now() - began
+    },
+    async stop() {},
+  })
 }

@@ -93,8 +93,6 @@ const CLAIM_RETRY_MS = 200
 const LEASE_LOST_REASON = new Error('the lease of its engine has passed')
 const UNWANTED_REASON = new Error('its loop or its execution has ended')
 const STOPPED_REASON = new Error('the engine stops')
-/** While other commands wait here, the statement that reports ends waits for more of them: the slots are free already. */
-const LINGER_MS = 4
 const UNSTORABLE = 'it failed, and the database does not store its error'
 
 export class CommandWorker {
@@ -125,7 +123,7 @@ export class CommandWorker {
         deps.onEndsWritten(new Set(ends.map(({ tracked }) => tracked.command.shard_id)))
       },
       onUnwritable: ({ engine, tracked }) => this.releases.add({ engine, tracked, crashed: true }),
-      lingerMs: () => (this.waiting.length > 0 && !this.stopping ? LINGER_MS : 0),
+      lingerMs: () => (this.stopping ? 0 : this.size.lingerMs(this.waiting.length)),
     })
     this.releases = createCommandReleaseWriter({
       pool: deps.pool,

@@ -28,6 +28,8 @@ import { type AttemptOutcome, isDue, retryAt } from './waits.ts'
 
 const MAX_ITEMS = 1_000_000
 const MAX_ITEMS_PER_DECISION = 1_000
+/** Of the decision that starts the loop: workers begin while the rest is written. */
+const FIRST_ITEMS = 200
 
 /** Starts the loop of a step. Throws InputFailure before it changes anything. */
 export function startLoop(
@@ -70,7 +72,7 @@ export function startLoop(
     const shards = 'ref' in collection && { context: { shards_ref: resultUri(collection.ref) } }
     decision.emit({ ...base, event_type: 'loop.fanout.started', meta, ...shards }, started)
   }
-  issueItems(decision, decision.state.active[node_id] as LoopActivation, started)
+  issueItems(decision, decision.state.active[node_id] as LoopActivation, started, FIRST_ITEMS)
 }
 
 /** An attempt at an item has ended: it is retried, or the item has ended and the loop continues or ends. */
@@ -95,10 +97,15 @@ export function itemEnded(
 }
 
 /** Issues the next items, up to the loop's window and the limit of one decision. */
-export function issueItems(decision: DecisionBuilder, loop: LoopActivation, from: string): void {
+export function issueItems(
+  decision: DecisionBuilder,
+  loop: LoopActivation,
+  from: string,
+  maxItems = MAX_ITEMS_PER_DECISION,
+): void {
   const planned = decision.plan.steps.get(loop.step)!
   while (loop.issued < loop.total && openItems(loop) < planned.window && isLoopActive(decision, loop)) {
-    if (decision.items >= (decision.ports.max_items ?? MAX_ITEMS_PER_DECISION)) {
+    if (decision.items >= Math.min(maxItems, decision.ports.max_items ?? MAX_ITEMS_PER_DECISION)) {
       decision.continues = true
       break
     }

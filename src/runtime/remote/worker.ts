@@ -148,6 +148,7 @@ class AttachingWorker implements RemoteWorker {
   private readonly ends = new Map<string, { call: RemoteCall; readonly outcome: RemoteOutcome }>()
   private readonly sending = new Set<string>()
   private endedRequests = 0
+  private sendsSoon = false
   private readonly enqueues = new Semaphore(MAX_ENQUEUES)
   private readonly wake = new Wake()
   private readonly changed = new Wake()
@@ -561,8 +562,18 @@ class AttachingWorker implements RemoteWorker {
     running.controller.abort(new CallDropped(drop))
   }
 
-  /** All that is not under way, in a few requests at once: one end that the database is slow to take does not hold up the others. */
+  /** In the next turn of the event loop: ends that come together go together. */
   private sendEnds(): void {
+    if (this.sendsSoon) return
+    this.sendsSoon = true
+    void setImmediate().then(() => {
+      this.sendsSoon = false
+      this.sendEndsNow()
+    })
+  }
+
+  /** All that is not under way, in a few requests at once: one end that the database is slow to take does not hold up the others. */
+  private sendEndsNow(): void {
     const { link } = this
     while (link && !link.lost && this.endedRequests < MAX_ENDED_REQUESTS) {
       const ends = this.nextEnds()

@@ -9,6 +9,7 @@ import { setKind } from '../../../src/jobs/queue.ts'
 import { compile, type Program, standBy } from '../../chaos/program.ts'
 import { useJobs } from '../../jobs/worker/support.ts'
 import { useDatabase } from '../../support/database.ts'
+import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { startNats, type TestNats } from '../../support/nats.ts'
 import { temporaryHome } from '../../support/temporary-home.ts'
 import { until } from '../../support/until.ts'
@@ -119,6 +120,29 @@ it('a gateway that is killed repeats nothing: its workers take along what they r
   expect((await counted([...long, ...short, ...more])).repeated).toEqual([])
   expect((await counted(long)).crashes).toBe(0)
   expect(second!.ready).toBe(true)
+})
+
+it('a gateway that is cut off from NATS loses its workers to another, and what they run goes on there', async () => {
+  const proxy = await startFaultProxy({ port: nats.port })
+  try {
+    const cut = start('gateway-process.ts', { natsUrl: `nats://127.0.0.1:${proxy.port}` })
+    await until('the gateway is there', () => cut.ready)
+    await workers(3, 4)
+    // Nobody is attached to it before the cut.
+    const [other] = await gateways(1)
+    const long = await lasting(7000, 8)
+    await until('all have begun', () => begun().length === 8)
+    // Nothing passes any more, and no connection is closed.
+    proxy.setFault({ kind: 'stall', direction: 'up', afterBytes: 0 })
+    const more = await lasting(20, 30)
+    expect((await counted([...long, ...more])).repeated).toEqual([])
+    expect((await counted(long)).crashes).toBe(0)
+    expect([proxy.hits > 0, other!.ready]).toEqual([true, true])
+    end(cut, 'SIGKILL')
+    await cut.ended
+  } finally {
+    await proxy.stop()
+  }
 })
 
 it('a gateway that stops hands everything over, and waits for nothing', async () => {

@@ -172,14 +172,17 @@ it('keeps late items of an earlier entry away from the new loop', () => {
   expect(run.tell({ ...crossed, status: 'completed' }).events).toEqual([])
 })
 
-it('issues at most 1,000 items a decision and says that there is more', () => {
+it('issues at most 1,000 items a decision, fewer with the start of the loop, and says that there is more', () => {
   const run = looping(loop('fanout', list(2_500), { max_in_flight: 2_000 }))
   const first = run.start()
-  expect(first.commands).toHaveLength(1_000)
+  expect(first.commands).toHaveLength(200)
   expect(first.continues).toBe(true)
   const second = run.continue()
   expect(second.commands).toHaveLength(1_000)
-  expect(second.continues).toBe(false)
+  expect(second.continues).toBe(true)
+  const third = run.continue()
+  expect(third.commands).toHaveLength(800)
+  expect(third.continues).toBe(false)
   expect(run.continue().events).toEqual([])
 })
 

@@ -102,5 +102,7 @@ it('lets a new owner continue a loop that was issued in part', () => {
   run.start()
   expect(resumeAfterLoad(run.playbook, run.state!)).toEqual({ run: [], timers: [], continues: true })
   run.continue()
+  expect(resumeAfterLoad(run.playbook, run.state!).continues).toBe(true)
+  run.continue()
   expect(resumeAfterLoad(run.playbook, run.state!).continues).toBe(false)
 })

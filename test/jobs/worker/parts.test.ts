@@ -1,5 +1,5 @@
 /** The parts of a worker that hold no connection. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Backlog } from '../../../src/jobs/executor.ts'
 import { ClaimCursor } from '../../../src/jobs/worker.ts'
 import type { ClaimedJob } from '../../../src/jobs/worker-types.ts'
@@ -66,5 +66,23 @@ describe('claim cursors', () => {
     })
     cursors.reset()
     expect(cursors.after).toBeUndefined()
+  })
+
+  it('begin from the start once a second, and less often where that takes long', () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+    const cursors = new ClaimCursor()
+    const startsAgain = (ms: number): boolean => {
+      cursors.advance([job('1')])
+      clock.mockReturnValue(ms)
+      return cursors.after === undefined
+    }
+    expect([startsAgain(1000), startsAgain(1001)]).toEqual([false, true])
+    cursors.rescanned(3)
+    expect([startsAgain(2001), startsAgain(2002)]).toEqual([false, true])
+    // It took 200 ms, a twentieth of 4 seconds.
+    cursors.rescanned(200)
+    expect([startsAgain(6002), startsAgain(6003)]).toEqual([false, true])
+    cursors.rescanned(60_000)
+    expect([startsAgain(16_003), startsAgain(16_004)]).toEqual([false, true])
   })
 })

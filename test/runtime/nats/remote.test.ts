@@ -496,6 +496,38 @@ describe('an adoption that takes long', () => {
   })
 })
 
+it('a worker reports ends that come together in one message', async () => {
+  const nats = await connect({ cell: 'together' })
+  const messages: number[] = []
+  let answers = 0
+  const calls = Array.from({ length: 6 }, () => call())
+  nats.subscribe(nats.subject('gw', 'fake', '*'), (message) => {
+    const verb = message.subject.split('.').at(-1)
+    if (verb === 'attach') message.respond({ v: 1, session: 's' })
+    else if (verb === 'pull' && answers++ === 0)
+      message.respond({ v: 1, seq: 1, calls, drop: [], waitedMs: 0, leave: false })
+    else if (verb === 'beat') message.respond({ v: 1, drop: [], leave: false })
+    else if (verb === 'ended') {
+      const { ends } = message.body as Requests['ended']
+      messages.push(ends.length)
+      message.respond({ v: 1, written: ends.map(({ call: id }) => id), void: [] })
+    }
+  })
+  const worker = startRemoteWorker({
+    ...ABOUT,
+    nats: await connect({ cell: 'together' }),
+    log,
+    run: async () => done,
+  })
+  const alive = { v: 1, gateway: 'fake', version: '1', database: 'db', since: 1, room: 0, attached: 0 }
+  await until('all ends came', () => {
+    if (answers === 0) nats.publish(nats.subject('gw', 'alive'), { ...alive, draining: false })
+    return messages.reduce((sum, count) => sum + count, 0) === calls.length
+  })
+  expect(messages).toEqual([calls.length])
+  await worker.stop()
+})
+
 describe('a worker that stops', () => {
   it('gives back what comes late, and pulls no more', async () => {
     const nats = await connect({ cell: 'stops' })

@@ -110,7 +110,7 @@ it('goes from one process to others over NATS, and one of them listens to the da
   expect(others[0]!.counted.nats).toBe(0)
 })
 
-it('carries what plain SQL notifies, and begins a job of it in another process within 10 ms', async () => {
+it('carries what plain SQL notifies, and begins a job of it in another process before a poll would', async () => {
   const begun = new Map<string, number>()
   const [here, there] = [await open('here'), await open('there')]
   const first = await forwarder(here, there)
@@ -132,8 +132,8 @@ it('carries what plain SQL notifies, and begins a job of it in another process w
     delays.push(begun.get(id!)! - enqueuedAt)
   }
   delays.sort((a, b) => a - b)
-  // The quickest tenth: other test files take turns on the same cores. `bench relay` measures the median.
-  expect(delays[4]).toBeLessThan(10)
+  // A poll comes every two seconds. How many milliseconds it takes on a quiet machine is measured by `bench remote`.
+  expect(delays[20]).toBeLessThan(500)
   expect(worker.counted.notify).toBe(0)
   expect(worker.counted.nats).toBeGreaterThanOrEqual(40)
 })
