@@ -215,7 +215,7 @@ end $$;
 grant execute on function iu_core.fn_job_replay(uuid[], text, timestamptz, integer, uuid, text)
   to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- The only function that inserts into the queue. It takes from each row the columns that a caller may set; a used key returns
+-- The only function that inserts into the queue, besides fn_consumer_enqueue_new in bulk. It takes from each row the columns that a caller may set; a used key returns
 -- the earlier job. fresh: this call created or changed the job. Internal.
 --
 -- Kinds that keep their keys (the default) are inserted as a set, sorted by key: two batches in opposite orders would deadlock.
