@@ -32,7 +32,7 @@ const NUMBERS = `
     from generate_series($1::int, $2::int - 1) as n,
          lateral (select date_trunc('month', now(), 'UTC') + (now() - interval '1 hour' - date_trunc('month', now(), 'UTC')) * (n::float8 / $3)) as t (at)`
 
-/** Copies of the newest event and of the newest completed job. */
+/** Copies of the newest event and of the newest job that has ended, which must have completed. */
 export async function fillEventsAndJobs(db: Db, { workspace, from, events, all }: Filling): Promise<void> {
   for (let first = from; first < events; first += CHUNK) {
     const values = [first, Math.min(first + CHUNK, events), all, workspace]
@@ -48,27 +48,20 @@ export async function fillEventsAndJobs(db: Db, { workspace, from, events, all }
       created_at: 'x.at',
     })
     const everySecond = `select * from (${NUMBERS}) as x where x.n % 2 = 0`
-    await copy(
-      db,
-      'iu_core.job_history',
-      `outcome = 'completed' order by finished_at desc limit 1`,
-      everySecond,
-      values,
-      {
-        job_id: 'x.job_id',
-        enqueued_at: 'x.at',
-        started_at: 'x.at',
-        finished_at: 'x.at',
-        idempotency_key: `'old:' || x.event_id`,
-        correlation_id: 'x.event_id',
-        causation_event_id: 'x.event_id',
-        target_ref: `'old-' || x.n`,
-        workspace_id: '$4::uuid',
-      },
-    )
+    await copy(db, 'iu_core.job_history', 'true order by job_id desc limit 1', everySecond, values, {
+      job_id: 'x.job_id',
+      enqueued_at: 'x.at',
+      started_at: 'x.at',
+      finished_at: 'x.at',
+      idempotency_key: `'old:' || x.event_id`,
+      correlation_id: 'x.event_id',
+      causation_event_id: 'x.event_id',
+      target_ref: `'old-' || x.n`,
+      workspace_id: '$4::uuid',
+    })
     await db.query(
       `insert into iu_core.job_key (job_kind, idempotency_key, job_id)
-       select (select job_kind from iu_core.job_history where outcome = 'completed' order by finished_at desc limit 1), 'old:' || x.event_id, x.job_id
+       select (select job_kind from iu_core.job_history order by job_id desc limit 1), 'old:' || x.event_id, x.job_id
          from (${everySecond}) as x where $4::uuid is not null`,
       values,
     )
