@@ -84,10 +84,10 @@ export function barChart(frame: Frame, panels: readonly BarPanel[]): string {
 
 /** Small curves in rows of three, all with the same axes, so that they can be compared. */
 export function curveChart(frame: Frame, { curves, xTicks, yUnit, mark }: CurvePanels): string {
-  const [width, height, gap] = [208, 118, 44]
+  const [width, height, gap] = [200, 118, 44]
   const most = Math.max(mark.at, ...curves.flatMap(({ points }) => points.map(([, y]) => y)))
   const scale = ticks(most * 1.08)
-  const top = 92
+  const top = 102
   const body = curves.flatMap(({ title, points }, index) => {
     const left = PADDING + 30 + (index % COLUMNS) * (width + gap - 6)
     const upper = top + Math.floor(index / COLUMNS) * (height + 62)
