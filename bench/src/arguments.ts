@@ -63,6 +63,7 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     SYNOPSIS,
     '',
     ...benchmarks.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
+    `  ${'plots'.padEnd(width)}  no benchmark: writes the plots of bench/RESULTS.md into docs/images`,
     '',
     '  --data    folder of the collection, for those that measure one',
     '  --language  of its texts, such as de; default: found out',
@@ -71,9 +72,10 @@ export function usage(benchmarks: readonly Benchmark[]): string {
     '  --measure only the parameters, for model',
     '  --sizes   how it grows with the corpus, beside other engines, for search',
     '  --rounds  how many, instead of as many as the benchmark has',
+    '  --fifth   at a fifth of the sizes, for growth',
     '  --quick   less work: done within 45 seconds on 2 cores',
     '  --json    one JSON object on the last line of stdout instead of a table',
-    '  --record  keep this run in bench/RESULTS.md',
+    '  --record  keep this run in bench/RESULTS.md, and its plots',
   ].join('\n')
 }
 
@@ -91,6 +93,7 @@ function parse(argv: readonly string[]) {
         nats: flag,
         measure: flag,
         all: flag,
+        fifth: flag,
         language: { type: 'string' },
         sizes: flag,
         data: { type: 'string' },
@@ -104,7 +107,7 @@ function parse(argv: readonly string[]) {
 }
 
 const SYNOPSIS =
-  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--all] [--data DIR] [--language L] [--rounds N] [--quick] [--json] [--record]'
+  'npm run -s bench -- <name> [--nats] [--measure] [--sizes] [--all] [--fifth] [--data DIR] [--language L] [--rounds N] [--quick] [--json] [--record]'
 
 function badInput(message: string, benchmarks: readonly Benchmark[]): BenchError {
   const names = benchmarks.map(({ name }) => name).join(', ')

@@ -4,7 +4,7 @@ import type { Report } from './harness.ts'
 import type { BenchDatabase } from './server.ts'
 
 /** Options that choose a variant of a benchmark. */
-export const VARIANTS = ['nats', 'measure', 'sizes', 'all'] as const
+export const VARIANTS = ['nats', 'measure', 'sizes', 'all', 'fifth'] as const
 export type Variant = (typeof VARIANTS)[number]
 
 /** Named numbers. The names are those of the JSON line. */
@@ -15,6 +15,8 @@ export type Round = Readonly<Record<string, Figures>>
 
 export interface Task {
   readonly database: BenchDatabase
+  /** One more on the same server, for a contender that compares two. It drops it. */
+  readonly freshDatabase: () => Promise<BenchDatabase>
   /** How many items: events, rows, jobs. */
   readonly size: number
   /** From 0; a seed for work that varies but must vary alike for all. */

@@ -122,13 +122,13 @@ export function inTurn<T>(items: readonly T[], round: number): T[] {
 async function runRound(
   benchmark: Benchmark,
   server: Pick<BenchServer, 'freshDatabase'>,
-  what: Omit<Task, 'database'>,
+  what: Omit<Task, 'database' | 'freshDatabase'>,
   progress: (line: string) => void,
 ): Promise<Round> {
   const measured = new Map<string, Figures>()
   let shared: Task | undefined
   const freshTask = async (): Promise<Task> => {
-    const task = { database: await server.freshDatabase(), ...what }
+    const task = { database: await server.freshDatabase(), freshDatabase: server.freshDatabase, ...what }
     if (!benchmark.prepare) return task
     const figures = await benchmark.prepare(task)
     progress(describe('prepare', figures))
@@ -161,7 +161,7 @@ async function runAtScale(
   const { size, contender } = atScale
   const database = await server.freshDatabase()
   collectGarbage()
-  const figures = await contender.run({ database, size, round: 0 })
+  const figures = await contender.run({ database, freshDatabase: server.freshDatabase, size, round: 0 })
   await database.drop()
   progress(`${size.toLocaleString('en-US')} ${unit} · ${describe(contender.name, figures)}`)
   return { size, contender: contender.name, figures: roundAll(figures) }

@@ -6,6 +6,7 @@ import { wrong } from './criteria.ts'
 import { dispatch } from './dispatch/dispatch.ts'
 import { BenchError } from './errors.ts'
 import { fanout } from './fanout/fanout.ts'
+import { growth } from './growth/growth.ts'
 import { runBenchmark } from './harness.ts'
 import { idle } from './idle/idle.ts'
 import { ingest } from './ingest/ingest.ts'
@@ -16,6 +17,7 @@ import { longloop } from './longloop/longloop.ts'
 import { model } from './model/model.ts'
 import { outbox } from './outbox/outbox.ts'
 import { ownTable } from './own-table/own-table.ts'
+import { writePlots } from './plots/plots.ts'
 import { projection } from './projection/projection.ts'
 import { recovery } from './recovery/recovery.ts'
 import { relay } from './remote/relay.ts'
@@ -55,6 +57,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   searchQuality,
   initQuality,
   model,
+  growth,
 ]
 
 try {
@@ -64,6 +67,10 @@ try {
 }
 
 async function main(argv: readonly string[]): Promise<number> {
+  if (argv.length === 1 && argv[0] === 'plots') {
+    for (const name of writePlots()) console.log(`docs/images/${name}`)
+    return 0
+  }
   const { benchmark, quick, json, record, data, language, rounds } = readArguments(argv, BENCHMARKS)
   if (!benchmark) {
     console.log(usage(BENCHMARKS))
@@ -85,6 +92,7 @@ async function main(argv: readonly string[]): Promise<number> {
         report,
         BENCHMARKS.map(({ name }) => name),
       )
+      writePlots()
       benchmark.onRecord?.(report)
     }
     console.log(json ? jsonLine(report) : `\n${tableFor(report)}\n${benchmark.epilogue?.(report) ?? ''}`)

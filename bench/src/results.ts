@@ -60,6 +60,72 @@ function markdownTable([head, ...body]: string[][]): string[] {
   return [row(head!), row(head!.map((_, column) => (column === 0 ? '---' : '---:'))), ...body.map(row)]
 }
 
+/** A section as far as others use it: plots, texts with figures. */
+export interface RecordedResult {
+  /** As it is written: "100,000 jobs". */
+  readonly amount: string
+  readonly size: number
+  readonly rounds: number
+  readonly date: string
+  readonly machine: string
+  readonly versions: Readonly<Record<string, string>>
+  readonly figures: Readonly<Record<string, number>>
+  /** Rows of the raw figures, a value for each round. */
+  readonly raw: Readonly<Record<string, readonly number[]>>
+}
+
+/** The sections that `--record` wrote, by name; those that a person wrote are left out. */
+export function readResults(text: string): ReadonlyMap<string, RecordedResult> {
+  return new Map(
+    text
+      .split(/^(?=## )/m)
+      .map((part): [string, RecordedResult] | undefined => {
+        const name = /^## (\S+)/.exec(part)?.[1]
+        const result = readSection(part)
+        return name && result ? [name, result] : undefined
+      })
+      .filter((entry) => entry !== undefined),
+  )
+}
+
+function readSection(part: string): RecordedResult | undefined {
+  const head = /^(?<amount>(?<size>[\d,]+) [^\n]*?), (?<rounds>\d+) rounds, (?<date>[\d-]{10}), took /m.exec(
+    part,
+  )?.groups
+  if (!head) return undefined
+  const rows = [...part.matchAll(/^\| (.+) \|$/gm)].map(([, cells]) => cells!.split(' | '))
+  const column = (row: readonly string[]): number[] => row.slice(1).map(readNumber)
+  const rawHead = rows.findIndex(([first, second]) => first === 'raw' && second === 'round 1')
+  const rawEnd = rows.findIndex(([first], index) => index > rawHead && first === 'raw')
+  return {
+    amount: head.amount!,
+    size: readNumber(head.size!),
+    rounds: Number(head.rounds),
+    date: head.date!,
+    machine: /^- Machine: (.+)$/m.exec(part)?.[1] ?? '',
+    versions: Object.fromEntries(
+      (/^- Versions: (.+)$/m.exec(part)?.[1] ?? '').split(', ').flatMap((entry) => {
+        const [, name, version] = /^(.+) (\d\S*)$/.exec(entry) ?? []
+        return name && version ? [[name, version]] : []
+      }),
+    ),
+    figures: Object.fromEntries(
+      rows.flatMap(([first, value]) => {
+        const field = /^`(.+)`$/.exec(first!)?.[1]
+        return field && value ? [[field, readNumber(value)]] : []
+      }),
+    ),
+    raw:
+      rawHead < 0
+        ? {}
+        : Object.fromEntries(
+            rows.slice(rawHead + 2, rawEnd < 0 ? undefined : rawEnd).map((row) => [row[0]!, column(row)]),
+          ),
+  }
+}
+
+const readNumber = (cell: string): number => Number(cell.replaceAll(',', ''))
+
 function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -42,10 +42,12 @@ begin
   return c.change_id;
 end $$;
 
--- Opens the change of a subject with the next number of its workspace. NULL: the subject has none. Internal.
+-- Opens the change of a subject with the next number of its workspace. NULL: the subject has none. Internal. A plan for one kind of subject
+-- looks cheaper than that for all kinds, so without the setting the view would be planned each time: 0.43 ms instead of 0.03.
 create or replace function iu_core.fn_change_open(p_kind text, p_subject_id uuid, p_actor text, p_via text) returns uuid
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   s record;
@@ -75,10 +77,12 @@ as $$
   select coalesce(nullif(btrim(left(regexp_replace(p_text, '[\u0001-\u001f\u007f-\u009f]+', ' ', 'g'), 200)), ''), p_kind)
 $$;
 
--- Status and digest of a change, from its subject. A subject that is gone, or has no change any more, closes it. Internal.
+-- Status and digest of a change, from its subject. A subject that is gone, or has no change any more, closes it. Internal. The setting:
+-- as in fn_change_open.
 create or replace function iu_core.fn_change_status(p_kind text, p_subject_id uuid, out status text, out digest text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   select s.status, s.digest into status, digest from iu_core.v_change_subject s where s.subject_id = p_subject_id and s.kind = p_kind;

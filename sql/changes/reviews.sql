@@ -286,7 +286,8 @@ begin
   select s.upload_id into v_upload from iu_core.ingest_submission s where s.staging_record_id = r.staging_record_id;
   select c.change_id into v_change from iu_core.change c
    where c.subject_id = coalesce(v_upload, r.staging_record_id) and c.kind = case when v_upload is null then v_kind else 'upload' end;
-  if v_change is null and v_upload is null then
+  -- Only those in v_change_subject have one. It is not asked for the others: that is a third of an approval.
+  if v_change is null and v_upload is null and r.approval_required and r.workspace_id is not null then
     v_change := iu_core.fn_change_follow(v_kind, r.staging_record_id, r.owner_actor, r.owner_via);
   end if;
   return v_change;

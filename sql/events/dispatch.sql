@@ -255,6 +255,13 @@ begin
      where k.period_started_at + (k.used / c.rate + 1) * c.rate_period <= excluded.period_started_at;
     select * into v_rate from iu_core.consumer_rate where consumer_id = c.consumer_id;
   end if;
+  if not p_again then
+    jobs := iu_core.fn_consumer_enqueue_new(c, p_events);
+    if jobs is not null then
+      return;
+    end if;
+    jobs := 0;
+  end if;
   execute iu_core.fn_consumer_job_sql(c, p_again) into r using p_events, v_rate.period_started_at, v_rate.used;
   if c.dry_run then
     insert into iu_core.event_dispatch_log (event_id, consumer_id, outcome, detail)
@@ -287,6 +294,115 @@ begin
   end loop;
 end $$;
 
+-- The usual case in one statement: every event is new to the consumer and becomes a job whose key contains the event's id. Keys,
+-- jobs and the log are inserted from the events as they are (12 µs a job; through an array of jobs 18). Returns NULL, and has written
+-- nothing, if that fails for any event (dispatched ahead of its order, key known or held by others, too deep, a NULL in a template):
+-- the statements for all cases then find out which. Also NULL for what they alone can do: dry runs, rates, other templates, kinds
+-- whose keys are replaced or whose jobs take turns. Internal.
+create or replace function iu_core.fn_consumer_enqueue_new(c iu_core.consumer_registry, p_events iu_core.event_outbox[]) returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+as $$
+declare
+  v_columns jsonb := iu_core.fn_consumer_job_columns(c);
+  v_jobs integer;
+  v_problems integer;
+begin
+  if c.dry_run or c.rate is not null or position('{event_id}' in c.idempotency_key_template) = 0
+     or not exists (select from iu_core.job_kind k where k.job_kind = c.job_kind and k.key_mode = 'keep' and k.fair_by is null) then
+    return null;
+  end if;
+  begin
+    execute format(
+      $sql$
+      with r as materialized (
+        select iu_core.fn_time_uuid() as job_id, r.* from (%1$s) as r
+      ), keys as (
+        insert into iu_core.job_key (job_kind, idempotency_key, job_id) select %2$L, r.key, r.job_id from r order by r.key
+      ), queued as (
+        insert into iu_core.job_queue (job_id, %3$s) select r.job_id, %4$s from r
+      ), logged as (
+        insert into iu_core.event_dispatch_log (event_id, consumer_id, outcome, job_id) select r.id, %5$L, 'enqueued', r.job_id from r
+      )
+      select count(*), count(r.problem) from r
+      $sql$,
+      iu_core.fn_consumer_rows_sql(c), c.job_kind,
+      (select string_agg(key, ', ' order by key) from jsonb_each_text(v_columns)),
+      (select string_agg(value, ', ' order by key) from jsonb_each_text(v_columns)),
+      c.consumer_id)
+      into v_jobs, v_problems using p_events;
+    if v_problems > 0 then
+      raise exception using errcode = 'SD001', message = 'Some events cannot become jobs';
+    end if;
+  exception
+    when lock_not_available then
+      return null;
+    when others then
+      if left(sqlstate, 2) not in ('22', '23', '54', 'P0', 'SD') then
+        raise;
+      end if;
+      return null;
+  end;
+  -- As in fn_job_put.
+  if v_jobs > 0 and exists (select from iu_core.worker_idle w where w.executor = c.executor and c.job_kind = any (w.kinds)) then
+    perform pg_notify('stagedoor', 'jobs ' || c.job_kind);
+  end if;
+  return v_jobs;
+end $$;
+
+-- What a consumer writes into the columns of a job, as expressions over a row r of fn_consumer_rows_sql. Internal.
+create or replace function iu_core.fn_consumer_job_columns(c iu_core.consumer_registry) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select jsonb_build_object(
+    'job_kind', quote_literal(c.job_kind),
+    'executor', quote_literal(c.executor),
+    'priority', c.priority,
+    'process_after', 'now()',
+    'idempotency_key', 'r.key',
+    'source_ref', 'r.canonical_address',
+    'target_ref', 'r.event_subject_ref',
+    'payload_ref', 'r.ref',
+    'safe_payload', quote_literal(jsonb_build_object('consumer_id', c.consumer_id, 'event_type', c.event_type)) || '::jsonb',
+    'workspace_id', 'r.workspace_id',
+    'correlation_id', 'r.correlation_id',
+    'causation_event_id', 'r.id',
+    'causation_depth', 'r.causation_depth',
+    'actor', quote_literal('consumer:' || c.consumer_id))
+$$;
+
+-- The SELECT over an array of events ($1) that gives those of one consumer in order (ordinality), with the key and the reference of
+-- their jobs, and the reason why an event cannot become one. p_again: also events before the consumer's activation. Internal.
+create or replace function iu_core.fn_consumer_rows_sql(c iu_core.consumer_registry, p_again boolean default false, p_where text default 'true')
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ref text := case when c.payload_ref_template is not null then iu_core.fn_consumer_template_sql(c.payload_ref_template, false) end;
+begin
+  -- Deliveries to one target take turns with those to others by the target's name, which is the consumer's.
+  if c.job_kind = 'webhook_deliver' and coalesce(c.payload_ref_template, '') not like 'webhook:%' then
+    v_ref := quote_literal('webhook:' || c.consumer_id);
+  end if;
+  return format(
+    $sql$
+    select k.*, case when k.causation_depth > %1$s then 'too_deep'
+                     when k.key is null then 'a field of the idempotency_key_template is NULL'
+                     when length(k.key) > 500 then 'the idempotency key has more than 500 characters'
+                     when %2$s then 'a field of the payload_ref_template is NULL' end as problem
+      from (select e.*, %3$L || %4$s as key, %5$s as ref from unnest($1) with ordinality as e where %6$s) as k
+    $sql$,
+    c.max_depth, case when v_ref is null then 'false' else 'k.ref is null' end,
+    c.consumer_id || ':', iu_core.fn_consumer_template_sql(c.idempotency_key_template, true), coalesce(v_ref, 'null::text'),
+    concat_ws(' and ', p_where,
+      case when c.event_stream is not null then format('e.event_stream = %L', c.event_stream) end,
+      case when c.workspace_id is not null then format('e.workspace_id = %L', c.workspace_id) end,
+      case when not p_again then format('not pg_visible_in_snapshot(e.tx, %L)', c.active_from) end));
+end $$;
+
 -- The statement that turns an array of events ($1) into one consumer's jobs, in order: event ids and jobs for those that can be
 -- dispatched, event ids and reasons for those that cannot. A rate limit ($2: period_started_at, $3: used places) delays the jobs above
 -- it. p_again: also events before the consumer's activation, and events that failed before. Internal. Columns of the job are
@@ -297,29 +413,9 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_columns jsonb := jsonb_build_object(
-    'job_kind', quote_literal(c.job_kind),
-    'executor', quote_literal(c.executor),
-    'priority', c.priority,
-    'process_after', 'now()',
-    'idempotency_key', 'r.key',
-    'source_ref', 'r.canonical_address',
-    'target_ref', 'r.event_subject_ref',
-    'payload_ref', 'r.ref',
-    'safe_payload', quote_literal(jsonb_build_object('consumer_id', c.consumer_id, 'event_type', c.event_type)),
-    'workspace_id', 'r.workspace_id',
-    'correlation_id', 'r.correlation_id',
-    'causation_event_id', 'r.id',
-    'causation_depth', 'r.causation_depth',
-    'actor', quote_literal('consumer:' || c.consumer_id));
+  v_columns jsonb := iu_core.fn_consumer_job_columns(c);
   v_row text;
-  v_ref text := case when c.payload_ref_template is not null then iu_core.fn_consumer_template_sql(c.payload_ref_template, false) end;
-  v_where text := 'true';
 begin
-  -- Deliveries to one target take turns with those to others by the target's name, which is the consumer's.
-  if c.job_kind = 'webhook_deliver' and coalesce(c.payload_ref_template, '') not like 'webhook:%' then
-    v_ref := quote_literal('webhook:' || c.consumer_id);
-  end if;
   if c.rate is not null then
     v_columns := v_columns || jsonb_build_object('process_after', format(
       'greatest(now(), $2 + (($3 + count(*) filter (where r.problem is null) over (order by r.ordinality) - 1) / %s) * %L::interval)',
@@ -327,38 +423,18 @@ begin
   end if;
   select string_agg(coalesce(v_columns ->> attname, 'null'), ', ' order by attnum) into v_row
     from pg_attribute where attrelid = 'iu_core.job_queue'::regclass and attnum > 0 and not attisdropped;
-  if c.event_stream is not null then
-    v_where := v_where || format(' and e.event_stream = %L', c.event_stream);
-  end if;
-  if c.workspace_id is not null then
-    v_where := v_where || format(' and e.workspace_id = %L', c.workspace_id);
-  end if;
-  if not p_again then
-    v_where := v_where || format(' and not pg_visible_in_snapshot(e.tx, %L)', c.active_from);
-  end if;
   return format(
     $sql$
     select array_agg(j.id order by j.ordinality) filter (where j.problem is null) as event_ids,
            array_agg(j.job order by j.ordinality) filter (where j.problem is null) as jobs,
            array_agg(j.id order by j.ordinality) filter (where j.problem is not null) as problem_ids,
            array_agg(j.problem order by j.ordinality) filter (where j.problem is not null) as problems
-      from (select r.id, r.ordinality, r.problem, row(%1$s)::iu_core.job_queue as job
-              from (select k.*, case when k.causation_depth > %2$s then 'too_deep'
-                                     when k.key is null then 'a field of the idempotency_key_template is NULL'
-                                     when length(k.key) > 500 then 'the idempotency key has more than 500 characters'
-                                     when %3$s then 'a field of the payload_ref_template is NULL' end as problem
-                      from (select e.*, %4$L || %5$s as key, %6$s as ref
-                              from unnest($1) with ordinality as e
-                             where %7$s
-                               and (select l.outcome from iu_core.event_dispatch_log l
-                                     where l.event_id = e.id and l.consumer_id = %8$L and %9$s) is null) as k) as r) as j
+      from (select r.id, r.ordinality, r.problem, row(%s)::iu_core.job_queue as job from (%s) as r) as j
     $sql$,
-    v_row, c.max_depth,
-    case when v_ref is null then 'false' else 'k.ref is null' end,
-    c.consumer_id || ':', iu_core.fn_consumer_template_sql(c.idempotency_key_template, true),
-    coalesce(v_ref, 'null::text'),
-    v_where, c.consumer_id,
-    case when p_again then 'l.outcome in (''enqueued'', ''duplicate'')' else 'true' end);
+    v_row,
+    iu_core.fn_consumer_rows_sql(c, p_again, format(
+      '(select l.outcome from iu_core.event_dispatch_log l where l.event_id = e.id and l.consumer_id = %L and %s) is null',
+      c.consumer_id, case when p_again then 'l.outcome in (''enqueued'', ''duplicate'')' else 'true' end)));
 end $$;
 
 -- Writes one consumer's jobs into the queue and their lines into the log, in one statement. If that fails, it halves the batch

@@ -23,6 +23,9 @@ declare
   v_ids text;
   v_state text;
   v_reason text;
+  v_single boolean;
+  v_id uuid;
+  e record;
 begin
   for v_route in
     select r as definition, r.route_code, r.dry_run, r.fail_closed, r.revision, r.workspace_id,
@@ -31,7 +34,8 @@ begin
                   select t.atttypid::regtype from unnest(a.columns) with ordinality c (name, position)
                     join pg_attribute t on t.attrelid = a.relation and t.attname = c.name and not t.attisdropped
                    order by c.position)
-             then case when r.dry_run then a.rehearse_sql else a.send_sql end end as prepared
+             then case when r.dry_run then a.rehearse_sql else a.send_sql end end as prepared,
+           a.row_sql
       from iu_core.iu_sql_event_route_attachment a
       join iu_core.iu_sql_event_route r on r.route_code = a.route_code and r.revision = a.revision
      where a.relation = tg_relid and a.sql_event = lower(tg_op) and r.enabled
@@ -48,6 +52,34 @@ begin
     if v_ids is null then
       v_cause := iu_core.fn_event_cause();
       v_ids := left(iu_core.fn_time_uuid()::text, 24);
+    end if;
+    if v_route.row_sql is not null and v_route.prepared is not null and v_route.fail_closed and not v_route.dry_run then
+      -- The plan of send_sql is made for each statement, which costs ten times the insert of one row: 230 µs of CPU, 100 this way.
+      if v_single is null then
+        if tg_op = 'DELETE' then
+          perform from stagedoor_old offset 1;
+        else
+          perform from stagedoor_new offset 1;
+        end if;
+        v_single := not found;
+      end if;
+      if v_single then
+        v_actor := coalesce(v_actor, iu_core.fn_actor());
+        execute v_route.row_sql into e using v_route.workspace_id;
+        if e.payload is not null then
+          if e.checked then
+            perform iu_core.fn_sql_route_refuse(v_route.route_code, e.payload, v_route.forbidden);
+          end if;
+          v_id := iu_core.fn_time_uuid();
+          insert into iu_core.event_outbox (
+            id, event_domain, event_type, event_stream, event_subject_ref, canonical_address, workspace_id,
+            correlation_id, causation_event_id, causation_depth, actor, safe_payload)
+          values (
+            v_id, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream, e.subject, e.address,
+            e.workspace_id, coalesce(v_cause.correlation_id, v_id), v_cause.event_id, coalesce(v_cause.depth + 1, 0), v_actor, e.payload);
+        end if;
+        continue;
+      end if;
     end if;
     if v_route.fail_closed and not v_route.dry_run then
       v_actor := coalesce(v_actor, iu_core.fn_actor());
@@ -238,9 +270,10 @@ begin
 end $$;
 
 -- Builds what the trigger of a route runs on one table: send_sql writes the events, rehearse_sql the evidence of a dry run.
--- Each is one statement over the whole transition table. Internal.
+-- Each is one statement over the whole transition table. row_sql only reads the event of a statement with a single row ($1: the
+-- workspace); NULL for routes with a key or only_changed. Internal.
 --
--- Parameters of both: $1 route, $2 domain, $3 type, $4 stream, $5 workspace, $6 correlation, $7 cause, $8 depth, $9 actor, $10
+-- Parameters of the other two: $1 route, $2 domain, $3 type, $4 stream, $5 workspace, $6 correlation, $7 cause, $8 depth, $9 actor, $10
 -- forbidden keys, $11 revision, $12 the table written to, $13 the first 24 characters of a time-ordered uuid.
 --
 -- Measured for each event (PostgreSQL 18): 8.0 µs with uuidv7() and jsonb_build_object, 6.5 µs as it is, of which 2.7 are the
@@ -248,7 +281,7 @@ end $$;
 -- of the event makes the ids distinct and increasing.
 create or replace function iu_core.fn_sql_route_statement(
   p_route iu_core.iu_sql_event_route, p_relation regclass, p_root regclass,
-  out columns text[], out column_types regtype[], out send_sql text, out rehearse_sql text
+  out columns text[], out column_types regtype[], out send_sql text, out rehearse_sql text, out row_sql text
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -265,7 +298,7 @@ begin
       from iu_core.fn_search_route_statement(p_route, p_relation, true) s;
     return;
   end if;
-  select r.columns, r.column_types, r.rows_sql, r.refused_sql into columns, column_types, v_rows, v_refused
+  select r.columns, r.column_types, r.rows_sql, r.refused_sql, r.row_sql into columns, column_types, v_rows, v_refused, row_sql
     from iu_core.fn_sql_route_rows(p_route, p_relation, p_root, v_keep, v_key) r;
 
   send_sql := format(
@@ -304,10 +337,11 @@ begin
 end $$;
 
 -- The SELECT over the transition table (id, seq, subject, workspace_id, payload, key, may_be_long), the condition under which a
--- row must not be sent (NULL: every row can be sent), and the columns that both read. Internal.
+-- row must not be sent (NULL: every row can be sent), the columns that both read, and the statement for a single row: subject, address,
+-- workspace_id, payload, and whether the payload has to be checked. As flat as can be, because it is planned each time. Internal.
 create or replace function iu_core.fn_sql_route_rows(
   p_route iu_core.iu_sql_event_route, p_relation regclass, p_root regclass, p_keep text[], p_key text[],
-  out columns text[], out column_types regtype[], out rows_sql text, out refused_sql text
+  out columns text[], out column_types regtype[], out rows_sql text, out refused_sql text, out row_sql text
 )
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -317,6 +351,9 @@ declare
   v_subject text[] := coalesce(iu_core.fn_sql_route_strings(p_route.payload_contract, 'subject'), v_primary);
   v_only_changed boolean := p_route.sql_event = 'update'
                             and coalesce((p_route.payload_contract ->> 'only_changed')::boolean, false);
+  v_address text := 'sql:' || iu_core.fn_sql_route_source_name(p_route);
+  v_subject_sql text;
+  v_workspace_sql text;
   v_kept text;
   v_kept_before text;
   v_long text;
@@ -344,15 +381,26 @@ begin
     v_long := null;
   end if;
 
+  v_subject_sql := case when cardinality(v_subject) = 1
+    then (select c.as_text from iu_core.fn_sql_route_column(p_relation, 'n', v_subject[1]) c)
+    else coalesce(iu_core.fn_sql_route_array(p_relation, 'n', v_subject) || '::text', 'null::text') end;
+  v_workspace_sql := case when p_route.workspace_column is not null then format('n.%I', p_route.workspace_column) end;
+  if p_key is null and not v_only_changed then
+    row_sql := format(
+      'select %1$s as subject, coalesce(%2$L || %1$s, %3$L) as address, %4$s as workspace_id, jsonb_build_object(%5$s) as payload, %6$s as checked from %7$s n',
+      v_subject_sql, v_address || '/', v_address, coalesce(v_workspace_sql, '$1'),
+      (select string_agg(format('%L, %s', name, c.expression), ', ' order by position)
+         from unnest(p_keep) with ordinality k (name, position), iu_core.fn_sql_route_column(p_relation, 'n', name) c),
+      case when v_nests then 'true' else coalesce(v_long, 'false') end,
+      case p_route.sql_event when 'delete' then 'stagedoor_old' else 'stagedoor_new' end);
+  end if;
+
   -- Whole rows are `k.*`: `k` alone would be the column k of a table that has one.
   rows_sql := format(
     'select ($13 || to_hex(r.seq + 140737488355328))::uuid as id, r.* from (
        select nextval(''iu_core.event_outbox_seq'') as seq, %s as subject, %s as workspace_id, to_jsonb(k.*) as payload%s%s
          from %s n cross join lateral (select %s) k',
-    case when cardinality(v_subject) = 1
-      then (select c.as_text from iu_core.fn_sql_route_column(p_relation, 'n', v_subject[1]) c)
-      else coalesce(iu_core.fn_sql_route_array(p_relation, 'n', v_subject) || '::text', 'null::text') end,
-    case when p_route.workspace_column is null then '$5' else format('n.%I', p_route.workspace_column) end,
+    v_subject_sql, coalesce(v_workspace_sql, '$5'),
     case when p_key is not null
       then format(', sha256(convert_to(%s::text, ''UTF8'')) as key', iu_core.fn_sql_route_array(p_relation, 'n', p_key)) end,
     ', ' || v_long || ' as may_be_long',

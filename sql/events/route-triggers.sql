@@ -16,6 +16,7 @@ declare
   v_types regtype[];
   v_send text;
   v_rehearse text;
+  v_row text;
   v_attached integer := 0;
 begin
   -- Attach, detach and sync are serialized.
@@ -35,15 +36,16 @@ begin
     perform iu_core.fn_sql_route_create_trigger(v_relation, v_route.sql_event);
     -- Emptying a table has no rows to read.
     if v_route.sql_event <> 'truncate' then
-      select * into v_columns, v_types, v_send, v_rehearse
+      select * into v_columns, v_types, v_send, v_rehearse, v_row
         from iu_core.fn_sql_route_statement(v_route, v_relation, v_root);
     end if;
     insert into iu_core.iu_sql_event_route_attachment (
-      relation, sql_event, route_code, revision, is_root, columns, column_types, forbidden, send_sql, rehearse_sql)
+      relation, sql_event, route_code, revision, is_root, columns, column_types, forbidden, send_sql, rehearse_sql,
+      row_sql)
     values (
       v_relation, v_route.sql_event, p_route_code, v_route.revision, v_relation = v_root,
       coalesce(v_columns, '{}'), coalesce(v_types, '{}'), iu_core.fn_sql_route_forbidden_keys(v_route.payload_contract),
-      v_send, v_rehearse);
+      v_send, v_rehearse, v_row);
     v_attached := v_attached + 1;
   end loop;
   return v_attached;

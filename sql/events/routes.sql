@@ -313,6 +313,7 @@ begin
     begin
       update iu_core.iu_sql_event_route_attachment a
          set columns = s.columns, column_types = s.column_types, send_sql = s.send_sql, rehearse_sql = s.rehearse_sql,
+             row_sql = s.row_sql,
              forbidden = iu_core.fn_sql_route_forbidden_keys((v_attached.definition).payload_contract)
         from iu_core.fn_sql_route_statement(v_attached.definition, v_attached.relation, v_attached.root) s
        where a.relation = v_attached.relation and a.route_code = (v_attached.definition).route_code;

@@ -272,8 +272,8 @@ end $$;
 grant execute on function iu_core.fn_job_replay(uuid[], text, timestamptz, integer, uuid, text)
   to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
--- Inserts jobs into the queue; nothing else does, but fn_job_put_one for a single one. It takes from each row the columns that a caller may
--- set; a used key returns the earlier job. fresh: this call created or changed the job. Internal.
+-- Inserts jobs into the queue; nothing else does, but fn_job_put_one for a single one and fn_consumer_enqueue_new in bulk. It takes from each row
+-- the columns that a caller may set; a used key returns the earlier job. fresh: this call created or changed the job. Internal.
 --
 -- Kinds that keep their keys (the default) are inserted as a set, sorted by key: two batches in opposite orders would deadlock.
 -- Kinds that replace or debounce are handled one by one, because each looks at the existing job.

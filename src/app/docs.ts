@@ -103,7 +103,7 @@ export function createDocs(folder: string = FOLDER): Docs {
         })
     },
     image(name) {
-      if (/^[a-z0-9-]+\.png$/.test(name))
+      if (/^[a-z0-9-]+\.(png|svg)$/.test(name))
         try {
           return readFileSync(join(folder, 'images', name))
         } catch {

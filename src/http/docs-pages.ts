@@ -49,13 +49,16 @@ export const docsRoutes = () => {
         response: {
           200: {
             description: 'the picture',
-            content: { 'image/png': { schema: { type: 'string', format: 'binary' } } },
+            content: {
+              'image/png': { schema: { type: 'string', format: 'binary' } },
+              'image/svg+xml': { schema: { type: 'string' } },
+            },
           },
         },
       },
       handle: async (request, reply) =>
         reply
-          .type('image/png')
+          .type(request.params.name.endsWith('.svg') ? 'image/svg+xml' : 'image/png')
           .header('cache-control', 'public, max-age=3600')
           .send(docs.image(request.params.name)),
     })

@@ -52,6 +52,8 @@ it('gives a page as Markdown, with the anchor of each heading and its line', asy
 it('gives pictures without a token, and nothing else of the disk', async () => {
   const picture = await api.app.inject({ url: '/api/v1/docs-images/upload.png' })
   expect(picture).toMatchObject({ statusCode: 200, headers: { 'content-type': 'image/png' } })
+  const plot = await api.app.inject({ url: '/api/v1/docs-images/benchmark-peers.svg' })
+  expect(plot).toMatchObject({ statusCode: 200, headers: { 'content-type': 'image/svg+xml' } })
   for (const name of ['..%2F..%2Fpackage.json', 'none.png', '..%2Fimages%2Fupload.png'])
     expect((await api.app.inject({ url: `/api/v1/docs-images/${name}` })).statusCode).toBe(404)
   for (const page of ['..%2Fmap', 'map', 'constructor'])

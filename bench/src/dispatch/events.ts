@@ -1,18 +1,19 @@
 /** Three active consumers, and events for them. */
 import type { Figures, Task } from '../benchmark.ts'
+import type { BenchDatabase } from '../server.ts'
 import { perSecond } from '../statistics.ts'
 
 export const CONSUMERS: readonly string[] = ['mail', 'index', 'report']
 const TRANSACTION = 1000
 
 export async function prepareEvents(task: Task): Promise<Figures> {
-  await activateConsumers(task)
   const { database, size } = task
+  await activateConsumers(database)
   const writer = await database.worker()
   const started = performance.now()
   for (let from = 0; from < size; from += TRANSACTION) {
     await writer.query('select count(*) from iu_core.fn_event_emit_batch($1)', [
-      events(from, Math.min(TRANSACTION, size - from)),
+      eventsOfUploads(from, Math.min(TRANSACTION, size - from)),
     ])
   }
   const elapsed = performance.now() - started
@@ -23,7 +24,7 @@ export async function prepareEvents(task: Task): Promise<Figures> {
   return { events_per_s: perSecond(size, elapsed), ms: elapsed }
 }
 
-async function activateConsumers({ database }: Task): Promise<void> {
+export async function activateConsumers(database: BenchDatabase): Promise<void> {
   const owner = await database.superuser()
   const reviewer = await database.worker()
   await reviewer.query('set role service_role')
@@ -52,7 +53,7 @@ async function activateConsumers({ database }: Task): Promise<void> {
 }
 
 /** Shaped like those of an ingestion: a subject, an address and a few references. */
-function events(from: number, count: number): string {
+export function eventsOfUploads(from: number, count: number, workspace?: string): string {
   return JSON.stringify(
     Array.from({ length: count }, (_, index) => ({
       event_domain: 'staging',
@@ -60,6 +61,7 @@ function events(from: number, count: number): string {
       event_stream: 'uploads',
       event_subject_ref: `upload-${from + index}`,
       canonical_address: `stagedoor://uploads/upload-${from + index}`,
+      ...(workspace !== undefined && { workspace_id: workspace }),
       safe_payload: { upload_id: from + index, dataset: 'meta_ads', row_count: 1000 + index },
     })),
   )

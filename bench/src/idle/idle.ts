@@ -72,7 +72,9 @@ async function runProcesses(task: Task): Promise<Figures> {
   return { ...figures, ...Object.fromEntries(FIELDS.map((field) => [`${field}_of_${FEW}`, few[field]!])) }
 }
 
-function runDirect(task: Task, count: number): Promise<Idle> {
+type OneDatabase = Omit<Task, 'freshDatabase'>
+
+function runDirect(task: OneDatabase, count: number): Promise<Idle> {
   return measure(task, count, SETTLE_MS, async () => {
     const processes = await startProcesses(count, () => startProcess(SCRIPT, task.database.workerUrl))
     return () => stopAll(processes)
@@ -146,7 +148,7 @@ const processesOf = (task: Task): number => (isFull(task) ? PROCESSES.full : PRO
 
 /** For each process, with the little that the server does by itself and what the measuring session adds. */
 async function measure(
-  { database, size }: Task,
+  { database, size }: OneDatabase,
   count: number,
   settleMs: number,
   start: () => Promise<() => Promise<void>>,

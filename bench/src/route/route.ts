@@ -44,7 +44,8 @@ export const route: Benchmark = {
     }
   },
   criteria: [
-    { field: 'overhead_ratio', bar: atMost(2), goal: atMost(1.3) },
+    { field: 'overhead_ratio', bar: atMost(1.3), goal: atMost(1.15) },
+    { field: 'single_overhead_ratio', bar: atMost(1.6), goal: atMost(1.15) },
     { field: 'missed', bar: atMost(0), correctness: true },
   ],
 }

@@ -37,7 +37,7 @@ export const staging: Benchmark = {
     }
   },
   criteria: [
-    { field: 'ratio_floor', bar: atLeast(0.5), goal: atLeast(0.9) },
+    { field: 'ratio_floor', bar: atLeast(0.9), goal: atLeast(1) },
     { field: 'ratio_packed', bar: atLeast(0.5), goal: atLeast(0.9) },
     { field: 'wrong_digests', bar: atMost(0), correctness: true },
   ],

@@ -11264,6 +11264,7 @@ export interface operations {
                 };
                 content: {
                     "image/png": string;
+                    "image/svg+xml": string;
                 };
             };
             400: components["responses"]["Problem"];

@@ -53,6 +53,48 @@ async function inserts(work: () => Promise<unknown>): Promise<number[]> {
   }
 }
 
+it('sends the same for a row alone as for a row among others', async () => {
+  const workspace = await createWorkspace(db, 'alone')
+  const table = await routed(['insert', 'update', 'delete'], { workspace_column: 'tenant' })
+  const status = `say "hi"\\ 50 % of 'ä'`
+  const rows = (ids: readonly number[]) =>
+    ids.map((id) => `(${id}, $1, 'private', '${workspace}')`).join(', ')
+  const story = async (ids: readonly number[]) => {
+    await owner.query(`insert into ${table} values ${rows(ids)}`, [status])
+    await owner.query(`update ${table} set status = status || '!' where id = any ($1)`, [ids])
+    await owner.query(`delete from ${table} where id = any ($1)`, [ids])
+    const events = []
+    for (const event of ['insert', 'update', 'delete']) {
+      const found = (await sent(db, `${table}.${event}`)).filter((one) => one.safe_payload.id === ids[0])
+      expect(found).toHaveLength(1)
+      // The first event of a chain is its own correlation.
+      expect(found[0]!.correlation_id).toBe(found[0]!.id)
+      const { id: _, tx: __, correlation_id: ___, ...rest } = found[0]!
+      events.push(rest)
+    }
+    return JSON.parse(JSON.stringify(events).replaceAll(`${ids[0]}`, 'ID').replaceAll(':ID', ':"ID"'))
+  }
+  expect(await story([71])).toEqual(await story([82, 83]))
+  expect(await statementsForSingleRows(`${table}.insert`)).toBe(true)
+})
+
+it('has no statement of its own for single rows where keys or earlier values decide what is sent', async () => {
+  const table = await routed(['insert'], { idempotency_policy: { key: '(id)' } })
+  expect(await statementsForSingleRows(`${table}.insert`)).toBe(false)
+  const updated = await routed(['update'], {
+    payload_contract: { keep_refs: ['id', 'status'], only_changed: true },
+  })
+  expect(await statementsForSingleRows(`${updated}.update`)).toBe(false)
+})
+
+async function statementsForSingleRows(route: string): Promise<boolean> {
+  const rows = await db.owner<{ has: boolean }>(
+    'select row_sql is not null as has from iu_core.iu_sql_event_route_attachment where route_code = $1',
+    [route],
+  )
+  return rows[0]!.has
+}
+
 it('sends the kept columns of inserted, updated and deleted rows: new, new and old', async () => {
   const table = await routed(['insert', 'update', 'delete'])
   await owner.query(`insert into ${table} values (1, 'new', 'private'), (2, 'new', 'private')`)
