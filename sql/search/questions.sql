@@ -29,10 +29,11 @@ end $$;
 grant execute on function iu_core.fn_search_question(uuid, text[], boolean) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Why a query finds nothing in a workspace: how many chunks there are, how many texts wait (counted up to 1000), and the words of
+-- Why a query finds nothing in a workspace: how many chunks of units and documents there are, how many tables of the user are searched (their
+-- rows are not counted: whoever asks may not be allowed to read them), how many texts wait (counted up to 1000), and the words of
 -- the query that no chunk has, each with known words near to it. p_words: single words as they were typed, at most 16 are looked
 -- at. A known word is a stem, so it comes with a chunk that has it: the caller reads the word itself there.
---   {"chunks", "waiting", "unknown": as of fn_search_question}
+--   {"chunks", "tables", "waiting", "unknown": as of fn_search_question}
 create or replace function iu_core.fn_search_unknown_words(p_workspace_id uuid, p_words text[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -41,7 +42,11 @@ as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return jsonb_build_object(
-    'chunks', coalesce((select s.chunks from iu_core.search_statistics s where s.workspace_id = p_workspace_id), 0),
+    'chunks', case when iu_core.fn_search_has_tables(p_workspace_id)
+                   then (select count(*) from iu_core.search_chunk c where c.workspace_id = p_workspace_id and c.row_id is null)
+                   else coalesce((select s.chunks from iu_core.search_statistics s where s.workspace_id = p_workspace_id), 0) end,
+    'tables', (select count(*) from iu_core.search_table t
+                where (t.workspace_id = p_workspace_id or t.workspace_column is not null) and t.state = 'active'),
     'waiting', (select count(*) from (
         select from iu_core.vector_outbox o
           join iu_core.information_unit u on u.unit_id = o.unit_id

@@ -338,9 +338,9 @@ function snippetLines({ snippet, highlights }: SearchHit, width: number): string
 
 /** Why there may be nothing, and what to do about it. */
 function printEmptyAnswer(output: Output, { warnings, no_hits }: SearchAnswer): void {
-  const { texts, waiting, unknown_words, without_filters } = no_hits!
+  const { texts, tables, waiting, unknown_words, without_filters } = no_hits!
   for (const warning of warnings) output.caution(warning)
-  if (texts > 0) {
+  if (texts + tables > 0) {
     const { stopWords, noWords } = ANSWER_WARNINGS
     if (warnings.some((one) => one === stopWords || one === noWords)) return
     if (without_filters === null) output.line('Nothing matches. Try other words.')

@@ -8,6 +8,7 @@ import { UUID } from '../kernel/ids.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
+import { isPretrained } from './embedders/embedder.ts'
 import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
 import {
@@ -290,7 +291,7 @@ async function askLegs(
     lists.legacy.length > 0 ? weight || LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
-  const alike = active?.embedder === 'openai' ? meaning : undefined
+  const alike = active !== undefined && isPretrained(active.embedder) ? meaning : undefined
   const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
   const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
   const isPoor =
@@ -519,6 +520,7 @@ async function logMissedQuestion(client: Client, { workspace_id, typed, filters 
 
 interface UnknownWords {
   readonly chunks: number
+  readonly tables: number
   readonly waiting: number
   readonly unknown: readonly UnknownWord[]
 }
@@ -547,7 +549,7 @@ async function unknownWords(
     'select iu_core.fn_search_unknown_words($1, $2) as words',
     [workspace, queryWords(text).words],
   )
-  const { chunks, waiting, unknown: words } = rows[0]!.words
+  const { chunks, tables, waiting, unknown: words } = rows[0]!.words
   const unknown = await withoutWordsOfRows(client, workspace, words)
   const near = unknown.map(({ word, stems, known }) => ({
     word,
@@ -561,6 +563,7 @@ async function unknownWords(
   )
   return {
     texts: chunks,
+    tables,
     waiting,
     unknown_words: near.map(({ word, known }) => ({
       word,

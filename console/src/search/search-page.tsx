@@ -595,9 +595,9 @@ function NoHits({ asked, answer, filters, ask, clear }: NoHitsProps) {
       {help && (
         <>
           <p>
-            {help.texts === 0
+            {help.texts + help.tables === 0
               ? 'Nothing is in search yet.'
-              : `Searched ${counted(help.texts, 'passage')} ${
+              : `Searched ${counted(help.texts, 'passage')}${help.tables > 0 ? ` and ${counted(help.tables, 'table')}` : ''} ${
                   answer.legs.dense === 'off' ? 'by words' : 'by words and by meaning'
                 }.`}
           </p>
@@ -657,7 +657,7 @@ function NoHits({ asked, answer, filters, ask, clear }: NoHitsProps) {
           </ul>
         </>
       )}
-      {help?.texts === 0 && (
+      {help && help.texts + help.tables === 0 && (
         <p>
           Units and documents are searched. <a href="/units">Write a unit or cut a document</a> to fill it.
         </p>
