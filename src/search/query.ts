@@ -13,10 +13,12 @@ import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
 import {
   nearestTo,
+  readableWords,
   replaceWords,
   rewriteQuestion,
   suggestQuestions,
   type UnknownWord,
+  withFewOfRows,
   withoutWordsOfRows,
   writtenWords,
 } from './query-rewrite.ts'
@@ -551,10 +553,22 @@ async function unknownWords(
   )
   const { chunks, tables, waiting, unknown: words } = rows[0]!.words
   const unknown = await withoutWordsOfRows(client, workspace, words)
+  const readable = await readableWords(
+    client,
+    workspace,
+    unknown.flatMap(({ word, stems, known }) =>
+      withFewOfRows(
+        nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme),
+        2 * MAX_SIMILAR,
+      ),
+    ),
+  )
   const near = unknown.map(({ word, stems, known }) => ({
     word,
     // A typed word may be nearer to a stem than to the word itself, and the other way round.
-    known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme).slice(0, MAX_SIMILAR),
+    known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme)
+      .flatMap(({ lexeme }) => readable.get(lexeme) ?? [])
+      .slice(0, MAX_SIMILAR),
   }))
   const written = await writtenWords(
     client,

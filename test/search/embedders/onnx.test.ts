@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPool, type Pool } from '../../../src/kernel/postgres/connection.ts'
 import { CommandThread } from '../../../src/runtime/worker-thread.ts'
-import { beginSwitch, liveCollections } from '../../../src/search/collections.ts'
+import { beginSwitch } from '../../../src/search/collections.ts'
 import type { Embedder } from '../../../src/search/embedders/embedder.ts'
 import { runModelCommand } from '../../../src/search/embedders/onnx/model.ts'
 import { openOnnxEmbedder } from '../../../src/search/embedders/onnx/onnx.ts'
@@ -17,7 +17,7 @@ import { startSearchWorker } from '../../../src/search/worker.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember } from '../../support/factories.ts'
 import { until } from '../../support/until.ts'
-import { useLife } from '../../units/life.ts'
+import { call, useLife } from '../../units/life.ts'
 import { NOTHING_CONFIGURED } from '../knowledge.ts'
 import { unitIn } from '../projecting.ts'
 import { embedderConformance } from './conformance.ts'
@@ -155,9 +155,15 @@ describe('search', () => {
       listenUrl: db.url('stagedoor_worker'),
       providers,
     })
-    await until('the new collection is active', async () =>
-      (await liveCollections(workers)).some((one) => one.collection === collection && one.state === 'active'),
-    )
+    await call(life.operator, 'fn_vector_flush', { p_workspace_id: life.workspace })
+    await until('both texts are in the new collection', async () => {
+      const points = await db.owner(
+        `select from iu_core.search_point p join iu_core.search_collection c using (collection)
+          where c.collection = $1 and c.state = 'active' and p.state = 'written'`,
+        [collection],
+      )
+      return points.length === 2
+    })
     await worker.stop()
     await providers.close()
     const readers = createPool(db.url('stagedoor_worker'), { role: 'dot_executor', max: 2 })
