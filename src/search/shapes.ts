@@ -283,7 +283,8 @@ const UsedSynonym = shape('UsedSynonym', { word: Text, synonyms: Type.Array(Text
 export type UsedSynonym = Row<typeof UsedSynonym>
 
 const FacetValue = shape('FacetValue', {
-  filter: Type.Enum(['source', 'table', 'kind', 'status', 'language', 'topic']),
+  filter: Type.Enum(['source', 'table', 'column', 'kind', 'status', 'language', 'topic']),
+  column: Type.Optional(Type.String({ description: 'of a table, where `filter` is column' })),
   value: Text,
   count: Count,
 })

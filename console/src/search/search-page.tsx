@@ -169,7 +169,8 @@ const MAX_FACET_VALUES = 8
 /** How many hits each value of a filter has; one click filters by it. */
 function Facets({ answer }: { answer: SearchAnswer }) {
   const [parameters, set] = useParameters()
-  const facets = answer.facets ?? []
+  // Columns of tables are no filters of this page.
+  const facets = (answer.facets ?? []).filter(({ filter }) => filter !== 'column')
   // One value alone divides nothing.
   const shown = [...new Set(facets.map(({ filter }) => filter))].filter(
     (filter) => parameters.has(filter) || facets.filter((one) => one.filter === filter).length > 1,

@@ -165,6 +165,11 @@ describe('filters', () => {
     expect(await find('tent', { filters: { source: 'unit' } })).toEqual([])
     expect(await find('tent', { filters: { source: 'row' } })).toHaveLength(2)
   })
+  it('are counted by the values of those columns', async () => {
+    const { facets } = await know.ask('tent', { dense: [], facets: true })
+    const brands = facets!.filter(({ column }) => column === 'brand')
+    expect(brands).toEqual([{ filter: 'column', column: 'brand', value: 'ACME', count: 2 }])
+  })
   it('on a column that no table projects is an error that lists the columns', async () => {
     await expect(know.ask('tent', { filters: { columns: { colour: 'red' } } })).rejects.toMatchObject({
       message: 'There is no filter column colour; there are brand, price',
