@@ -172,7 +172,9 @@ async function correctionsOf(
   )
   return meant.flatMap(({ word, known }) => {
     const replaced_by = nearestTo(word, written.get(known.lexeme) ?? [known.lexeme])
-    return replaced_by === word ? [] : [{ word, replaced_by }]
+    // Stems may be near to each other where the words are not: besides, resident. One letter is left for an ending.
+    const isNear = editDistance(word, fold(replaced_by)) <= mostEdits(word) + 1
+    return replaced_by === word || !isNear ? [] : [{ word, replaced_by }]
   })
 }
 
@@ -207,9 +209,8 @@ export function withFewOfRows(words: readonly KnownWord[], most: number): KnownW
 
 /** The known words that an unknown one may have been meant to be, most probable first: fewest edits, then the same first letter, then most texts. */
 function nearWords({ word, stems, known }: UnknownWord): KnownWord[] {
-  const length = [...word].length
-  if (length < MIN_CORRECTED_LETTERS || /\p{N}/u.test(word)) return []
-  const most = length < TWO_EDITS_FROM ? 1 : 2
+  if ([...word].length < MIN_CORRECTED_LETTERS || /\p{N}/u.test(word)) return []
+  const most = mostEdits(word)
   const forms = [word, ...stems]
   const near = known.flatMap((one) => {
     const edits = Math.min(...forms.map((form) => editDistance(form, one.lexeme)))
@@ -217,6 +218,10 @@ function nearWords({ word, stems, known }: UnknownWord): KnownWord[] {
   })
   near.sort((a, b) => a.edits - b.edits || a.begins - b.begins || b.one.chunks - a.one.chunks)
   return near.map(({ one }) => one)
+}
+
+function mostEdits(word: string): number {
+  return [...word].length < TWO_EDITS_FROM ? 1 : 2
 }
 
 /** Lexemes as texts write them: `policies` for `polici`. */

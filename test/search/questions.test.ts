@@ -56,6 +56,13 @@ describe('a misspelt word', () => {
       expect((await other.ask(question)).corrected).toBeUndefined()
   })
 
+  it('is not replaced by a word of which only the stem is near', async () => {
+    const other = await createKnowledge(db)
+    await other.unit('a/b', 'A resident pays. The entitlement is mistakenly high.')
+    for (const question of ['besides', 'entity'])
+      expect((await other.ask(question)).corrected).toBeUndefined()
+  })
+
   it('is asked for as it is on request', async () => {
     const exact = await know.ask('anual', { exact: true })
     expect(exact.corrected).toBeUndefined()
