@@ -19,6 +19,8 @@ const MAX_REWRITTEN_WORDS = 32
 const MAX_TYPED_LETTERS = 100
 const MAX_SUGGESTIONS = 5
 const COMPLETIONS_READ = 16
+/** Of those that texts have; the others are looked at for those whose rows the caller may read. */
+const COMPLETIONS_OF_TEXTS = 8
 /** Of the words near to an unknown one that only rows have: their rows are read. */
 const MAX_CHECKED_WORDS = 8
 
@@ -266,7 +268,9 @@ export async function suggestQuestions(client: Client, question: Question): Prom
     'select lexeme, chunks, chunk_id, rows from iu_core.fn_search_completions($1, $2, $3)',
     [workspace_id, last, COMPLETIONS_READ],
   )
-  const readable = [...(await readableWords(client, workspace_id, rows)).values()].sort(
+  let left = COMPLETIONS_OF_TEXTS
+  const few = rows.filter(({ chunk_id }) => chunk_id === null || left-- > 0)
+  const readable = [...(await readableWords(client, workspace_id, few)).values()].sort(
     (a, b) => b.chunks - a.chunks || (a.lexeme < b.lexeme ? -1 : 1),
   )
   const written = await writtenWords(client, workspace_id, readable)
