@@ -1,7 +1,7 @@
 -- Languages: which one a text is in, and how the words of each are analysed.
 
 -- The language of a text where nobody said it, as a tag: by its script, and for Latin letters by the small words that every text of
--- a language has. A text without evidence is English, as it was before languages were detected. Only the beginning is looked at.
+-- a language has, each counted once: a name that is repeated says nothing. A text without evidence is English, as it was before languages were detected. Only the beginning is looked at.
 -- No library: this answers for every caller of the SQL functions, and costs less than a millisecond.
 create or replace function iu_core.fn_text_language(p_text text) returns text
 language plpgsql immutable parallel safe
@@ -83,14 +83,15 @@ begin
   end if;
   select l.language into v_language
     from (
-      select l.language from unnest((string_to_array(lower(regexp_replace(v_sample, '[\u0001-\u0040\u005b-\u0060\u007b-\u00bf\u2010-\u2040]+', ' ', 'g')), ' '))[:120]) as t (word)
+      select l.language from (select distinct w from unnest((string_to_array(lower(regexp_replace(v_sample, '[\u0001-\u0040\u005b-\u0060\u007b-\u00bf\u2010-\u2040]+', ' ', 'g')), ' '))[:120]) as w) as t (word)
        cross join lateral unnest(string_to_array(v_words ->> t.word, ' ')) as l (language)
        union all
       -- Letters that few languages have count as small words.
       select l.language
         from (values ('ğşıİ', 'tr'), ('ß', 'de'), ('ñ¿¡', 'es'), ('ãõ', 'pt'), ('őű', 'hu'), ('țșţă', 'ro'), ('łąęśźż', 'pl'), ('ěřůčž', 'cs'),
                      ('åäö', 'sv'), ('äö', 'fi'), ('åøæ', 'da'), ('åøæ', 'no'), ('çèêàœ', 'fr'), ('üäöß', 'de')) as l (letters, language)
-       cross join lateral generate_series(1, length(v_marked) - length(translate(v_marked, l.letters, ''))) as n) as l
+       cross join lateral unnest(string_to_array(l.letters, null)) as c (letter)
+        where strpos(v_marked, c.letter) > 0) as l
    group by l.language
    -- English first where others are no likelier.
    order by count(*) desc, l.language = 'en' desc, l.language limit 1;

@@ -4,9 +4,9 @@
 -- synonyms of words and of runs of up to four words.
 --   p_words    single words as they were typed; at most 32 are looked at
 --   p_typing   whether somebody still types the last word: it is unknown only if no known word begins with it
---   {"unknown": [{"word", "stems", "known": [{"lexeme", "chunks", "chunk_id"}], "rows": [chunk_id]}], "synonyms": [{"word", "synonym"}]}
---   rows: only rows of tables have the word; these are some of their chunks. Who may read one of those rows knows the word. Empty for
---   sessions that are not Stagedoor's own, which find no rows
+--   {"unknown": [{"word", "stems", "known": [{"lexeme", "chunks", "chunk_id", "rows"}], "rows": [chunk_id]}], "synonyms": [{"word", "synonym"}]}
+--   rows: only rows of tables have the word; these are some of their chunks. Who may read one of those rows knows the word; the caller
+--   checks that before it tells anybody. Sessions that are not Stagedoor's own, which find no rows, get none
 create or replace function iu_core.fn_search_question(p_workspace_id uuid, p_words text[], p_typing boolean default false) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ declare
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return jsonb_build_object(
-    'unknown', iu_core.fn_search_unknown(p_workspace_id, v_words, p_typing),
+    'unknown', iu_core.fn_search_unknown(p_workspace_id, p_words[:32], p_typing),
     'synonyms', (
       select coalesce(jsonb_agg(jsonb_build_object('word', s.word, 'synonym', s.synonym) order by s.word, s.synonym), '[]')
         from (select distinct array_to_string(v_words[n:n + k], ' ') as run
@@ -29,10 +29,11 @@ end $$;
 grant execute on function iu_core.fn_search_question(uuid, text[], boolean) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Why a query finds nothing in a workspace: how many chunks there are, how many texts wait (counted up to 1000), and the words of
+-- Why a query finds nothing in a workspace: how many chunks of units and documents there are, how many tables of the user are searched (their
+-- rows are not counted: whoever asks may not be allowed to read them), how many texts wait (counted up to 1000), and the words of
 -- the query that no chunk has, each with known words near to it. p_words: single words as they were typed, at most 16 are looked
 -- at. A known word is a stem, so it comes with a chunk that has it: the caller reads the word itself there.
---   {"chunks", "waiting", "unknown": as of fn_search_question}
+--   {"chunks", "tables", "waiting", "unknown": as of fn_search_question}
 create or replace function iu_core.fn_search_unknown_words(p_workspace_id uuid, p_words text[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -41,7 +42,11 @@ as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return jsonb_build_object(
-    'chunks', coalesce((select s.chunks from iu_core.search_statistics s where s.workspace_id = p_workspace_id), 0),
+    'chunks', case when iu_core.fn_search_has_tables(p_workspace_id)
+                   then (select count(*) from iu_core.search_chunk c where c.workspace_id = p_workspace_id and c.row_id is null)
+                   else coalesce((select s.chunks from iu_core.search_statistics s where s.workspace_id = p_workspace_id), 0) end,
+    'tables', (select count(*) from iu_core.search_table t
+                where (t.workspace_id = p_workspace_id or t.workspace_column is not null) and t.state = 'active'),
     'waiting', (select count(*) from (
         select from iu_core.vector_outbox o
           join iu_core.information_unit u on u.unit_id = o.unit_id
@@ -69,8 +74,9 @@ begin
                               order by w.n), '[]')
       from (select t.word, t.n, s.stems, coalesce(r.chunk_ids, '{}') as rows
               -- Most words are known as they are, or by their English stem: that is soon seen.
-              from (select a.word, a.n
-                      from unnest(p_words) with ordinality as a (word, n)
+              from (select a.word, o.typed, o.n
+                      from unnest(p_words) with ordinality as o (typed, n)
+                     cross join lateral (select lower(iu_core.fn_search_fold(o.typed)) as word offset 0) as a
                      where length(a.word) between 3 and 60
                        and not exists (select from iu_core.search_lexeme x
                                         where x.workspace_id = p_workspace_id and x.chunks > 0
@@ -87,7 +93,7 @@ begin
                         where v_rows and x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0
                           and c.row_id is not null
                         limit 50) as k) as r
-             where s.stems <> '{}' and not r.is_frequent
+             where s.stems <> '{}' and not r.is_frequent and not iu_core.fn_search_is_common(p_workspace_id, t.typed)
                -- A chunk that a correction could come from has it, too.
                and not exists (select from iu_core.search_lexeme x
                                 where x.workspace_id = p_workspace_id and x.lexeme = any (s.stems collate "C") and x.chunks > 0
@@ -105,9 +111,21 @@ begin
              order by r.chunk_ids is not null, t.n limit 8) as w);
 end $$;
 
+-- Whether a word is too common to be searched for in English or in a language of the workspace: texts have it, and search stores it of
+-- none. Internal.
+create or replace function iu_core.fn_search_is_common(p_workspace_id uuid, p_word text) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (select from (select 'en' as language
+                               union select g.language from iu_core.search_language g where g.workspace_id = p_workspace_id and g.chunks > 0) as l
+                  where iu_core.fn_search_analyse(p_word, iu_core.fn_search_analyzer(l.language), true) = ''::tsvector)
+$$;
+
 -- Known words that may be meant by one that no text has: at most two letters longer or shorter, those in most chunks first, at most
 -- 200. The caller compares letter by letter. Words of four letters and more are looked for without one of their first eight letters,
--- those of eight and more without two. Not words that only rows of tables have: whoever asks may not be allowed to read them. Internal.
+-- those of eight and more without two. A word that only rows of tables have comes with some of their chunks, for sessions of Stagedoor's own,
+-- and without a number: they check whether whoever asks may read one of those rows. Internal.
 create or replace function iu_core.fn_search_near_words(p_workspace_id uuid, p_word text, p_stems text[]) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -116,6 +134,7 @@ set enable_seqscan = off
 as $$
 declare
   v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);
+  v_rows boolean := v_tables and iu_core.fn_search_session_is_ours();
   v_keys integer[];
 begin
   if char_length(p_word) < 4 then
@@ -143,13 +162,27 @@ begin
          and char_length(n.lexeme) between char_length(p_word) - 4 and char_length(p_word) + 2
        order by n.chunks desc, n.lexeme limit 200
     )
-    select coalesce(jsonb_agg(jsonb_build_object('lexeme', k.lexeme, 'chunks', k.chunks, 'chunk_id', k.chunk_id) order by k.chunks desc, k.lexeme), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('lexeme', k.lexeme, 'chunks', k.chunks, 'chunk_id', k.chunk_id, 'rows', k.rows)
+                              order by k.chunks desc, k.lexeme), '[]')
       from (select l.lexeme, t.chunk_id,
                    -- Of texts alone: a number of rows is nobody's who may not read them.
-                   case when v_tables then iu_core.fn_search_texts_with(l.lexeme_id) else l.chunks end as chunks
+                   case when v_tables then iu_core.fn_search_texts_with(l.lexeme_id) else l.chunks end as chunks,
+                   case when t.chunk_id is null and v_rows then iu_core.fn_search_rows_with(l.lexeme_id) else '{}' end as rows
               from likely l cross join lateral (select iu_core.fn_search_text_with(l.lexeme_id) as chunk_id offset 0) as t) as k
-     where k.chunk_id is not null);
+     where k.chunk_id is not null or k.rows <> '{}');
 end $$;
+
+-- Some chunks of rows of tables that have a word, spread over those that have it. Internal.
+create or replace function iu_core.fn_search_rows_with(p_lexeme_id integer) returns uuid[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(array_agg(k.chunk_id), '{}')
+    from (select c.chunk_id
+            from (select x.chunk_no from iu_core.search_posting x where x.lexeme_id = p_lexeme_id limit 200) as p
+            join iu_core.search_chunk c on c.chunk_no = p.chunk_no
+           where c.row_id is not null order by md5(c.chunk_id::text) limit 10) as k
+$$;
 
 -- A chunk of a unit or document that has a word, among the first 200 chunks with it; NULL: those are all of rows of tables. Internal.
 create or replace function iu_core.fn_search_text_with(p_lexeme_id integer) returns uuid
@@ -182,7 +215,8 @@ as $$
 $$;
 
 -- Lexemes as texts write them, for each of these lexemes the words of one of its chunks that are analysed so: `policies` for `polici`.
-create or replace function iu_core.fn_search_written(p_workspace_id uuid, p_lexemes text[], p_chunk_ids uuid[])
+--   p_texts   of chunks of rows of tables, which only the caller can read; NULL: of a unit or document, which is read here
+create or replace function iu_core.fn_search_written(p_workspace_id uuid, p_lexemes text[], p_chunk_ids uuid[], p_texts text[])
 returns table (lexeme text, word text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -191,26 +225,31 @@ begin
   perform iu_core.require_member(p_workspace_id, 'read');
   return query
   select distinct a.lexeme, w.word
-    from unnest(p_lexemes, p_chunk_ids) as a (lexeme, chunk_id)
-    join iu_core.search_chunk c on c.chunk_id = a.chunk_id and c.workspace_id = p_workspace_id and c.row_id is null
-   cross join lateral (select t.text from iu_core.fn_search_texts(p_workspace_id, array[a.chunk_id], '{}') as t offset 0) as t
+    from unnest(p_lexemes, p_chunk_ids, p_texts) as a (lexeme, chunk_id, text)
+    join iu_core.search_chunk c on c.chunk_id = a.chunk_id and c.workspace_id = p_workspace_id
+   cross join lateral (select a.text where c.row_id is not null
+                        union all
+                       select t.text from iu_core.fn_search_texts(p_workspace_id, array[a.chunk_id], '{}') as t where c.row_id is null
+                       offset 0) as t
    cross join lateral (select distinct lower(m[1]) as word from regexp_matches(t.text, '([^\s!-/:-@\[-`{-~\u00A0-\u00BF\u2000-\u206F\u3000-\u303F]+)', 'g') as m) as w
    where left(lower(iu_core.fn_search_fold(w.word)), 2) = left(a.lexeme, 2)
      and a.lexeme = any (tsvector_to_array(iu_core.fn_search_words(w.word, c.language)));
 end $$;
 
-grant execute on function iu_core.fn_search_written(uuid, text[], uuid[]) to
+grant execute on function iu_core.fn_search_written(uuid, text[], uuid[], text[]) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- Known words that begin like the one that somebody types, those in most chunks first, each with a chunk of a unit or document that has it. A stem may be a
--- little shorter than what was typed: the caller reads the words themselves, and takes those that begin so.
+-- Known words that begin like the one that somebody types, those in most chunks first, each with a chunk of a unit or document that has it,
+-- or with chunks of rows of tables, as fn_search_question. A stem may be a little shorter than what was typed: the caller reads the words
+-- themselves, and takes those that begin so.
 create or replace function iu_core.fn_search_completions(p_workspace_id uuid, p_prefix text, p_limit integer default 12)
-returns table (lexeme text, chunks integer, chunk_id uuid)
+returns table (lexeme text, chunks integer, chunk_id uuid, rows uuid[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);
+  v_rows boolean := v_tables and iu_core.fn_search_session_is_ours();
   v_prefix text := lower(iu_core.fn_search_fold(p_prefix));
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -218,16 +257,17 @@ begin
     raise exception using errcode = 'SD001', message = 'Completions need the beginning of a word, of at most 100 characters, and a limit between 1 and 100';
   end if;
   return query
-  select k.lexeme::text, k.chunks, k.chunk_id from (
-  select l.lexeme, t.chunk_id, case when v_tables then iu_core.fn_search_texts_with(l.lexeme_id) else l.chunks end as chunks
+  select k.lexeme::text, k.chunks, k.chunk_id, k.rows from (
+  select l.lexeme, t.chunk_id, case when v_tables then iu_core.fn_search_texts_with(l.lexeme_id) else l.chunks end as chunks,
+         case when t.chunk_id is null and v_rows then iu_core.fn_search_rows_with(l.lexeme_id) else '{}' end as rows
     from (select x.lexeme_id, x.lexeme, x.chunks from iu_core.search_lexeme x
            where x.workspace_id = p_workspace_id and x.chunks > 0
              and (x.lexeme >= v_prefix collate "C" and x.lexeme < (v_prefix || chr(1114111)) collate "C"
                   or x.lexeme = any (array(select left(v_prefix, n) from generate_series(greatest(4, char_length(v_prefix) - 3), char_length(v_prefix) - 1) as n)))
-           -- Words that only rows have are left out below.
+           -- Words that only hidden rows have are left out later.
            order by x.chunks desc, x.lexeme limit case when v_tables then 200 else p_limit end) as l
    cross join lateral (select iu_core.fn_search_text_with(l.lexeme_id) as chunk_id offset 0) as t) as k
-   where k.chunk_id is not null
+   where k.chunk_id is not null or k.rows <> '{}'
    order by k.chunks desc, k.lexeme limit p_limit;
 end $$;
 

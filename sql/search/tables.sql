@@ -5,7 +5,7 @@
 --   source                         the table, as in SQL: public.products, sales."Orders"
 --   text, title, filter            columns: what is searched, what a hit is called, what a question can be narrowed by
 --   workspace_id | workspace_column  whose the rows are
---   language                       of the texts; default en
+--   language                       of the texts; default und: found out, for each row
 -- p_grant: where rights are missing, try to grant them; else, or if that fails, the error has the statements. Returns its code.
 create or replace function iu_core.fn_search_table_register(p_table jsonb, p_actor text default null, p_grant boolean default false) returns text
 language plpgsql
@@ -356,7 +356,7 @@ begin
   v_table.text_columns := array(select jsonb_array_elements_text(coalesce(p_table -> 'text', '[]')));
   v_table.filter_columns := array(select jsonb_array_elements_text(coalesce(p_table -> 'filter', '[]')));
   v_table.title_column := p_table ->> 'title';
-  v_table.language := coalesce(p_table ->> 'language', 'en');
+  v_table.language := coalesce(p_table ->> 'language', 'und');
   v_table.workspace_column := p_table ->> 'workspace_column';
   begin
     v_table.workspace_id := (p_table ->> 'workspace_id')::uuid;

@@ -8,6 +8,7 @@ import type { Pool } from '../kernel/postgres/connection.ts'
 import { API_PREFIX } from '../kernel/version.ts'
 import type { AuditReport, Finding } from '../search/audit.ts'
 import { EMBEDDERS, STORES } from '../search/collections.ts'
+import { isPretrained } from '../search/embedders/embedder.ts'
 import type { Search } from '../search/library.ts'
 import {
   countProjected,
@@ -234,7 +235,11 @@ function collectionTable({ collections, chunks }: SearchStatus): string {
     { title: 'state', value: (one) => one.state, paint: paintState },
     {
       title: 'embedder',
-      value: (one) => joinWords([one.embedder, one.embedder === 'openai' && one.model, one.dimension], ' '),
+      value: (one) =>
+        joinWords(
+          [one.embedder, one.model !== null && isPretrained(one.embedder) && one.model, one.dimension],
+          ' ',
+        ),
     },
     { title: 'store', value: (one) => one.store },
     {
@@ -378,6 +383,7 @@ export const switchCommand = () =>
     .examples(
       `  $ stagedoor search switch --embedder lsa                          learn again from what is there, no network
   $ EMBEDDINGS_URL=https://… stagedoor search switch --embedder openai
+  $ EMBEDDINGS_FOLDER=models/all-MiniLM-L6-v2 stagedoor search switch --embedder onnx   in this process, no network
   $ stagedoor search switch --store qdrant
 
 Until every text has its new vector, questions are answered by the old ones. A running \`stagedoor start\` needs the same\nEMBEDDINGS_… and QDRANT_… settings: it fills the new collection, keeps it up to date and asks it. Ends with 7 if it was not swapped.`,
@@ -392,7 +398,13 @@ Until every text has its new vector, questions are answered by the old ones. A r
         })
       }
       const began = performance.now()
-      output.note(pc.dim(options.embedder === 'openai' ? 'Asking the embedder …' : 'Getting ready …'))
+      output.note(
+        pc.dim(
+          options.embedder === 'openai' || options.embedder === 'onnx'
+            ? 'Asking the embedder …'
+            : 'Getting ready …',
+        ),
+      )
       const { embedder, model, dimension, store } = options
       const made = await search.switchTo(omitUndefined({ embedder, model, dimension, store }))
       const isFilled = async () => options.wait && backfill(output, search, made.collection)
@@ -416,7 +428,7 @@ Until every text has its new vector, questions are answered by the old ones. A r
     })
 
 function collectionText({ embedder, model, dimension, store }: SearchStatus['collections'][number]): string {
-  const name = embedder === 'openai' ? `${embedder} ${model}` : embedder
+  const name = isPretrained(embedder) ? `${embedder} ${model}` : embedder
   return `${name}, ${dimension} numbers, in ${store}`
 }
 

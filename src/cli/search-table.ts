@@ -27,7 +27,7 @@ export const addTableCommand = () =>
     .option('--text <columns>', 'what is searched', parseList)
     .option('--title <column>', 'what a hit is called; default: the first line of its text')
     .option('--filter <columns>', 'by which a question can be narrowed: --filter brand=ACME', parseList)
-    .option('--language <code>', 'of the texts; default: en')
+    .option('--language <code>', 'of the texts; default: found out, for each row')
     .workspace('whose the rows are; default: the only one there is')
     .option('--workspace-column <column>', 'each row says whose it is')
     .option(

@@ -140,7 +140,7 @@ const findCommand = () =>
     .option('--exact', 'as it is typed: correct no word, add no synonym')
     .option('--typing', 'the last word is only a beginning: words alone, and completions')
     .option('--sort <order>', 'of the 1,000 best hits; default: relevance', SORTS)
-    .option('--facets', 'count the hits by source, table, kind, topic, lifecycle and language')
+    .option('--facets', 'count the hits by source, table, column, kind, topic, lifecycle and language')
     .option('--all-copies', 'list hits that say nearly the same one by one')
     .option('--context', 'with each hit its container and its neighbours')
     .option('--after <cursor>', 'the page after this one')
@@ -241,8 +241,9 @@ function printRewriting(output: Output, { corrected, synonyms = [], suggestions 
 
 function printFacets(output: Output, { facets }: SearchAnswer): void {
   if (facets === undefined) return
-  for (const filter of new Set(facets.map((one) => one.filter))) {
-    const values = facets.filter((one) => one.filter === filter)
+  const nameOf = ({ filter, column }: (typeof facets)[number]) => column ?? filter
+  for (const filter of new Set(facets.map(nameOf))) {
+    const values = facets.filter((one) => nameOf(one) === filter)
     output.line(
       prose(`${filter}: ${values.map(({ value, count }) => `${printableLine(value)} ${count}`).join(', ')}`),
     )
@@ -338,9 +339,9 @@ function snippetLines({ snippet, highlights }: SearchHit, width: number): string
 
 /** Why there may be nothing, and what to do about it. */
 function printEmptyAnswer(output: Output, { warnings, no_hits }: SearchAnswer): void {
-  const { texts, waiting, unknown_words, without_filters } = no_hits!
+  const { texts, tables, waiting, unknown_words, without_filters } = no_hits!
   for (const warning of warnings) output.caution(warning)
-  if (texts > 0) {
+  if (texts + tables > 0) {
     const { stopWords, noWords } = ANSWER_WARNINGS
     if (warnings.some((one) => one === stopWords || one === noWords)) return
     if (without_filters === null) output.line('Nothing matches. Try other words.')

@@ -437,6 +437,12 @@ const SETTINGS = {
     fallback: 1536,
     parse: integer(1, 4096),
   }),
+  embeddingsFolder: setting<string | undefined>({
+    env: 'EMBEDDINGS_FOLDER',
+    about: 'folder of a model that ONNX Runtime runs in this process, for the embedder onnx; unset: none',
+    fallback: undefined,
+    parse: text,
+  }),
   rerankUrl: setting<string | undefined>({
     env: 'RERANK_URL',
     about: 'an endpoint that orders the best hits again (Cohere, Jina, vLLM, TEI); unset: none',

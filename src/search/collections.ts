@@ -12,6 +12,7 @@ import {
   createWordCounter,
   EmbedderRefused,
   EmbedderUnavailable,
+  isPretrained,
 } from './embedders/embedder.ts'
 import { fitGeneration, LSA_MODEL, namesOf } from './embedders/lsa/generation.ts'
 import { recordPointsRefused, recordPointsWritten } from './outbox.ts'
@@ -203,7 +204,7 @@ export async function deleteRetired(
 
 // Switch: a person wants another embedder or store.
 
-export const EMBEDDERS = ['lsa', 'openai', 'hashed'] as const
+export const EMBEDDERS = ['lsa', 'openai', 'onnx', 'hashed'] as const
 export const STORES = ['postgres', 'pgvector', 'qdrant'] as const satisfies StoreKind[]
 
 export interface SwitchTo {
@@ -260,6 +261,17 @@ async function newCollectionFor(
     case 'hashed': {
       const { model, dimension, fingerprint } = createHashedEmbedder({ words: createWordCounter(pool) })
       return { embedder: 'hashed', model, dimension, store, fingerprint }
+    }
+    case 'onnx': {
+      const row = {
+        collection: 'the new collection',
+        embedder: 'onnx',
+        model: null,
+        dimension: null,
+        generation_id: null,
+      }
+      const { model, dimension, fingerprint } = await openEmbedder(row, config, { pool })
+      return { embedder: 'onnx', model, dimension, store, fingerprint }
     }
     case 'openai': {
       const model = to.model ?? config.embeddingsModel
@@ -373,7 +385,7 @@ export async function backfillCollection(
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(leaseMs)])
   const { rows: missing } = await pool.query<MissingPoint>(
     'select * from iu_core.fn_search_collection_backfill($1, $2)',
-    [name, collection.embedder === 'openai' ? BACKFILL_BATCH : BACKFILL_BATCH_IN_PROCESS],
+    [name, isPretrained(collection.embedder) ? BACKFILL_BATCH : BACKFILL_BATCH_IN_PROCESS],
   )
   if (missing.length === 0) return activateIfComplete(pool, name, hooks)
   const rows = await withTextsOfRows(pool, missing)

@@ -3,7 +3,7 @@
 import { writeInHalves } from '../runtime/batch-writer.ts'
 import type { Breaker } from '../runtime/breaker.ts'
 import type { Collection } from './collections.ts'
-import { EmbedderRefused, EmbedderUnavailable } from './embedders/embedder.ts'
+import { EmbedderRefused, EmbedderUnavailable, isPretrained } from './embedders/embedder.ts'
 import { failureReason, isProviderUnavailable, type SearchProviders } from './providers.ts'
 import type { Point, PointPayload, VectorStore } from './stores/store.ts'
 
@@ -47,7 +47,7 @@ export async function writePoints<Owner>(
 ): Promise<WriteResult<Owner>> {
   const refused = new Map<Owner, string>()
   const waiting = new Set<Owner>()
-  const size = deps.collection.embedder === 'openai' ? POINTS_PER_REQUEST : POINTS_IN_PROCESS
+  const size = isPretrained(deps.collection.embedder) ? POINTS_PER_REQUEST : POINTS_IN_PROCESS
   for (const batch of batches(items, size)) {
     let left = batch.filter(({ owner }) => !refused.has(owner))
     while (left.length > 0) {

@@ -13,6 +13,7 @@ import {
   EmbedderUnavailable,
 } from './embedders/embedder.ts'
 import { openLsaGeneration } from './embedders/lsa/generation.ts'
+import { openOnnxEmbedder } from './embedders/onnx/onnx.ts'
 import { createOpenAiEmbedder } from './embedders/openai.ts'
 import { createPgvectorStore } from './stores/pgvector.ts'
 import { createPostgresStore } from './stores/postgres.ts'
@@ -75,7 +76,8 @@ export interface EmbeddingCollection {
   readonly generation_id: string | null
 }
 
-type EmbedderConfig = Pick<Config, 'embeddingsUrl' | 'embeddingsApiKey'>
+type EmbedderConfig = Pick<Config, 'embeddingsUrl' | 'embeddingsApiKey'> &
+  Partial<Pick<Config, 'embeddingsFolder'>>
 
 interface ProviderDeps {
   /** As vector_worker to write; a service role is enough to read. */
@@ -120,6 +122,11 @@ export async function openEmbedder(
           ])
         },
       })
+    }
+    case 'onnx': {
+      const { embeddingsFolder: folder } = config
+      if (folder === undefined) throw notConfigured('onnx', 'EMBEDDINGS_FOLDER is not set')
+      return openOnnxEmbedder({ folder, model: row.model ?? undefined })
     }
     default:
       throw notConfigured(row.embedder, `there is no embedder of this name for ${row.collection}`)

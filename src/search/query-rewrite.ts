@@ -7,7 +7,7 @@ import { editDistance } from '../kernel/text.ts'
 import { fold, mapFreeText, wordsOf } from './hits.ts'
 import type { Question } from './query.ts'
 import type { Correction, UsedSynonym } from './shapes.ts'
-import { visibleRows } from './table-hits.ts'
+import { rowTexts, visibleRows } from './table-hits.ts'
 
 /** Shorter words have too many neighbours; words with digits are numbers and codes. */
 const MIN_CORRECTED_LETTERS = 4
@@ -18,7 +18,11 @@ const MAX_REWRITTEN_WORDS = 32
 /** Of the word that is being typed, as fn_search_completions takes it. */
 const MAX_TYPED_LETTERS = 100
 const MAX_SUGGESTIONS = 5
-const COMPLETIONS_READ = 8
+const COMPLETIONS_READ = 16
+/** Of those that texts have; the others are looked at for those whose rows the caller may read. */
+const COMPLETIONS_OF_TEXTS = 8
+/** Of the words near to an unknown one that only rows have: their rows are read. */
+const MAX_CHECKED_WORDS = 8
 
 /** A word of a question that no text of the workspace has; `known`: words near to it, each with a chunk that has it. */
 export interface UnknownWord {
@@ -29,10 +33,20 @@ export interface UnknownWord {
   readonly rows: readonly string[]
 }
 
+/** A chunk of a unit or document that has it, or else chunks of rows of tables: who may read one of those rows knows the word. */
 interface KnownWord {
   readonly lexeme: string
   readonly chunks: number
+  readonly chunk_id: string | null
+  readonly rows: readonly string[]
+}
+
+/** A known word with a text that the caller may read. */
+interface ReadableWord {
+  readonly lexeme: string
+  readonly chunks: number
   readonly chunk_id: string
+  readonly isRow: boolean
 }
 
 interface QuestionWords {
@@ -99,7 +113,7 @@ function lastWord(text: string): string | undefined {
 function freeWords(text: string): string[] {
   const words: string[] = []
   mapFreeText(text, (part) => {
-    for (const token of part.split(/\s+/)) if (!token.endsWith('*')) words.push(...wordsOf(token).map(fold))
+    for (const token of part.split(/\s+/)) if (!token.endsWith('*')) words.push(...wordsOf(token))
     return part
   })
   return words.slice(0, MAX_REWRITTEN_WORDS)
@@ -140,9 +154,18 @@ async function correctionsOf(
   workspace: string,
   unknown: readonly UnknownWord[],
 ): Promise<Correction[]> {
-  const meant = unknown.flatMap((one) => {
-    const known = meantWord(one)
-    return known === undefined ? [] : [{ word: one.word, known }]
+  const near = unknown.map((one) => ({
+    word: one.word,
+    words: withFewOfRows(nearWords(one), MAX_CHECKED_WORDS),
+  }))
+  const readable = await readableWords(
+    client,
+    workspace,
+    near.flatMap(({ words }) => words),
+  )
+  const meant = near.flatMap(({ word, words }) => {
+    const known = words.map(({ lexeme }) => readable.get(lexeme)).find((one) => one !== undefined)
+    return known === undefined ? [] : [{ word, known }]
   })
   const written = await writtenWords(
     client,
@@ -151,36 +174,81 @@ async function correctionsOf(
   )
   return meant.flatMap(({ word, known }) => {
     const replaced_by = nearestTo(word, written.get(known.lexeme) ?? [known.lexeme])
-    return replaced_by === word ? [] : [{ word, replaced_by }]
+    // Stems may be near to each other where the words are not: besides, resident. One letter is left for an ending.
+    const isNear = editDistance(word, fold(replaced_by)) <= mostEdits(word) + 1
+    return replaced_by === word || !isNear ? [] : [{ word, replaced_by }]
   })
 }
 
-/** The known word that an unknown one was most probably meant to be: fewest edits, then the same first letter, then most texts. */
-function meantWord({ word, stems, known }: UnknownWord): KnownWord | undefined {
-  const length = [...word].length
-  if (length < MIN_CORRECTED_LETTERS || /\p{N}/u.test(word)) return undefined
-  const most = length < TWO_EDITS_FROM ? 1 : 2
+/** By lexeme. Of words that only rows have, those of which the caller may read a row now that still says what it did. */
+export async function readableWords(
+  client: Client,
+  workspace: string,
+  known: readonly KnownWord[],
+): Promise<Map<string, ReadableWord>> {
+  const { visible } = await visibleRows(
+    client,
+    workspace,
+    known.flatMap(({ chunk_id, rows }) => (chunk_id === null ? rows : [])),
+  )
+  const current = new Set(visible.filter((row) => row.is_as_projected).map((row) => row.chunk_id))
+  return new Map(
+    known.flatMap(({ lexeme, chunks, chunk_id, rows }): [string, ReadableWord][] => {
+      if (chunk_id !== null) return [[lexeme, { lexeme, chunks, chunk_id, isRow: false }]]
+      const seen = rows.filter((id) => current.has(id))
+      return seen.length === 0
+        ? []
+        : [[lexeme, { lexeme, chunks: seen.length, chunk_id: seen[0]!, isRow: true }]]
+    }),
+  )
+}
+
+/** Words of texts, and the first of those that only rows have: whatever a caller may not read, it takes nobody's place. */
+export function withFewOfRows(words: readonly KnownWord[], most: number): KnownWord[] {
+  let left = most
+  return words.filter(({ chunk_id }) => chunk_id !== null || left-- > 0)
+}
+
+/** The known words that an unknown one may have been meant to be, most probable first: fewest edits, then the same first letter, then most texts. */
+function nearWords({ word, stems, known }: UnknownWord): KnownWord[] {
+  if ([...word].length < MIN_CORRECTED_LETTERS || /\p{N}/u.test(word)) return []
+  const most = mostEdits(word)
   const forms = [word, ...stems]
   const near = known.flatMap((one) => {
     const edits = Math.min(...forms.map((form) => editDistance(form, one.lexeme)))
     return edits > most ? [] : [{ one, edits, begins: one.lexeme[0] === word[0] ? 0 : 1 }]
   })
   near.sort((a, b) => a.edits - b.edits || a.begins - b.begins || b.one.chunks - a.one.chunks)
-  return near[0]?.one
+  return near.map(({ one }) => one)
+}
+
+function mostEdits(word: string): number {
+  return [...word].length < TWO_EDITS_FROM ? 1 : 2
 }
 
 /** Lexemes as texts write them: `policies` for `polici`. */
 export async function writtenWords(
   client: Client,
   workspace: string,
-  known: readonly Pick<KnownWord, 'lexeme' | 'chunk_id'>[],
+  known: readonly ReadableWord[],
 ): Promise<Map<string, string[]>> {
-  if (known.length === 0) return new Map()
-  const { rows } = await client.query<{ lexeme: string; word: string }>(
-    'select lexeme, word from iu_core.fn_search_written($1, $2, $3)',
-    [workspace, known.map(({ lexeme }) => lexeme), known.map(({ chunk_id }) => chunk_id)],
-  )
   const words = new Map<string, string[]>()
+  if (known.length === 0) return words
+  const ofRows = known.filter(({ isRow }) => isRow)
+  const texts = await rowTexts(
+    client,
+    workspace,
+    ofRows.map(({ chunk_id }) => chunk_id),
+  )
+  const { rows } = await client.query<{ lexeme: string; word: string }>(
+    'select lexeme, word from iu_core.fn_search_written($1, $2, $3, $4)',
+    [
+      workspace,
+      known.map(({ lexeme }) => lexeme),
+      known.map(({ chunk_id }) => chunk_id),
+      known.map(({ chunk_id }) => texts.get(chunk_id) ?? null),
+    ],
+  )
   for (const { lexeme, word } of rows) words.set(lexeme, [...(words.get(lexeme) ?? []), word])
   return words
 }
@@ -197,12 +265,17 @@ export async function suggestQuestions(client: Client, question: Question): Prom
   const last = question.typesWord ? lastWord(text) : undefined
   if (last === undefined) return []
   const { rows } = await client.query<KnownWord>(
-    'select lexeme, chunks, chunk_id from iu_core.fn_search_completions($1, $2, $3)',
+    'select lexeme, chunks, chunk_id, rows from iu_core.fn_search_completions($1, $2, $3)',
     [workspace_id, last, COMPLETIONS_READ],
   )
-  const written = await writtenWords(client, workspace_id, rows)
+  let left = COMPLETIONS_OF_TEXTS
+  const few = rows.filter(({ chunk_id }) => chunk_id === null || left-- > 0)
+  const readable = [...(await readableWords(client, workspace_id, few)).values()].sort(
+    (a, b) => b.chunks - a.chunks || (a.lexeme < b.lexeme ? -1 : 1),
+  )
+  const written = await writtenWords(client, workspace_id, readable)
   const prefix = fold(last)
-  const words = rows.flatMap(({ lexeme }) => {
+  const words = readable.flatMap(({ lexeme }) => {
     const some = (written.get(lexeme) ?? []).filter((word) => fold(word).startsWith(prefix))
     return some.length === 0 ? [] : [nearestTo(prefix, some)]
   })

@@ -8,14 +8,17 @@ import { UUID } from '../kernel/ids.ts'
 import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
+import { isPretrained } from './embedders/embedder.ts'
 import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
 import {
   nearestTo,
+  readableWords,
   replaceWords,
   rewriteQuestion,
   suggestQuestions,
   type UnknownWord,
+  withFewOfRows,
   withoutWordsOfRows,
   writtenWords,
 } from './query-rewrite.ts'
@@ -290,7 +293,7 @@ async function askLegs(
     lists.legacy.length > 0 ? weight || LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
-  const alike = active?.embedder === 'openai' ? meaning : undefined
+  const alike = active !== undefined && isPretrained(active.embedder) ? meaning : undefined
   const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
   const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
   const isPoor =
@@ -519,6 +522,7 @@ async function logMissedQuestion(client: Client, { workspace_id, typed, filters 
 
 interface UnknownWords {
   readonly chunks: number
+  readonly tables: number
   readonly waiting: number
   readonly unknown: readonly UnknownWord[]
 }
@@ -547,12 +551,24 @@ async function unknownWords(
     'select iu_core.fn_search_unknown_words($1, $2) as words',
     [workspace, queryWords(text).words],
   )
-  const { chunks, waiting, unknown: words } = rows[0]!.words
+  const { chunks, tables, waiting, unknown: words } = rows[0]!.words
   const unknown = await withoutWordsOfRows(client, workspace, words)
+  const readable = await readableWords(
+    client,
+    workspace,
+    unknown.flatMap(({ word, stems, known }) =>
+      withFewOfRows(
+        nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme),
+        2 * MAX_SIMILAR,
+      ),
+    ),
+  )
   const near = unknown.map(({ word, stems, known }) => ({
     word,
     // A typed word may be nearer to a stem than to the word itself, and the other way round.
-    known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme).slice(0, MAX_SIMILAR),
+    known: nearestFirst([word, ...stems], known, ({ lexeme }) => lexeme)
+      .flatMap(({ lexeme }) => readable.get(lexeme) ?? [])
+      .slice(0, MAX_SIMILAR),
   }))
   const written = await writtenWords(
     client,
@@ -561,6 +577,7 @@ async function unknownWords(
   )
   return {
     texts: chunks,
+    tables,
     waiting,
     unknown_words: near.map(({ word, known }) => ({
       word,

@@ -274,7 +274,7 @@ function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
  * Share of the vector leg by embedder, chosen on five collections together (decision 0022). Hashed words add nothing to keywords, so they
  * are not asked.
  */
-const DENSE_WEIGHTS: Readonly<Record<string, number>> = { lsa: 0.25, openai: 0.5, hashed: 0 }
+const DENSE_WEIGHTS: Readonly<Record<string, number>> = { lsa: 0.25, openai: 0.5, onnx: 0.5, hashed: 0 }
 /** A model fitted on fewer texts knows little about which words go together: it counts for less, in proportion. */
 const FEW_DOCUMENTS = 1000
 

@@ -89,6 +89,8 @@ export interface SourceFacts {
   readonly id: string
   /** Of a row. */
   readonly table?: string
+  /** Of a row: the values of its columns for filters. */
+  readonly columns?: Readonly<Record<string, string>>
   readonly source: string
   readonly kind: string | null
   readonly status: string | null
@@ -121,11 +123,11 @@ export async function sourceFacts(
   const facts = new Map(rows.map((row) => [row.id, row]))
   for (const { source, id, best } of hits)
     if (source === 'row' && best?.table_row) {
-      const { table_source: table, key } = best.table_row
+      const { table_source: table, key, filters } = best.table_row
       const address = `${table} ${Object.values(key).join(' ')}`
       const { title, language } = best
       const none = { kind: null, status: null, topics: [], changed_at: null }
-      facts.set(id, { id, source, table, address, title, language, ...none })
+      facts.set(id, { id, source, table, columns: filters ?? {}, address, title, language, ...none })
     }
   return facts
 }
@@ -133,16 +135,17 @@ export async function sourceFacts(
 /** How many of the hits have each value of each filter; the most frequent first. */
 export function countFacets(facts: Iterable<SourceFacts>): FacetValue[] {
   const counts = new Map<string, FacetValue & { count: number }>()
-  const add = (filter: FacetValue['filter'], value: string | null) => {
+  const add = (filter: FacetValue['filter'], value: string | null, column?: string) => {
     if (value === null) return
-    const key = `${filter} ${value}`
-    const one = counts.get(key) ?? { filter, value, count: 0 }
+    const key = JSON.stringify([filter, column, value])
+    const one = counts.get(key) ?? { filter, ...(column !== undefined && { column }), value, count: 0 }
     one.count++
     counts.set(key, one)
   }
-  for (const { source, table, kind, status, language, topics } of facts) {
+  for (const { source, table, columns = {}, kind, status, language, topics } of facts) {
     add('source', source)
     add('table', table ?? null)
+    for (const [column, value] of Object.entries(columns)) add('column', value, column)
     add('kind', kind)
     add('status', status)
     add('language', language)
@@ -151,9 +154,9 @@ export function countFacets(facts: Iterable<SourceFacts>): FacetValue[] {
   const shown = new Map<string, number>()
   return [...counts.values()]
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-    .filter(({ filter }) => {
-      const before = shown.get(filter) ?? 0
-      shown.set(filter, before + 1)
+    .filter(({ filter, column = '' }) => {
+      const before = shown.get(`${filter} ${column}`) ?? 0
+      shown.set(`${filter} ${column}`, before + 1)
       return before < MAX_FACET_VALUES
     })
 }

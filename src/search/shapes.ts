@@ -255,7 +255,10 @@ export type SearchHit = Row<typeof SearchHit>
 export const NoHits = shape(
   'NoHits',
   {
-    texts: Type.Integer({ description: 'how many chunks of text are in search' }),
+    texts: Type.Integer({ description: 'how many chunks of units and documents are in search' }),
+    tables: Type.Integer({
+      description: 'how many tables of yours are searched; their rows are not counted, some may be hidden',
+    }),
     waiting: Type.Integer({ description: 'units that are not in search yet; counts end at 1000' }),
     unknown_words: Type.Array(
       shape('UnknownWord', {
@@ -280,7 +283,8 @@ const UsedSynonym = shape('UsedSynonym', { word: Text, synonyms: Type.Array(Text
 export type UsedSynonym = Row<typeof UsedSynonym>
 
 const FacetValue = shape('FacetValue', {
-  filter: Type.Enum(['source', 'table', 'kind', 'status', 'language', 'topic']),
+  filter: Type.Enum(['source', 'table', 'column', 'kind', 'status', 'language', 'topic']),
+  column: Type.Optional(Type.String({ description: 'of a table, where `filter` is column' })),
   value: Text,
   count: Count,
 })

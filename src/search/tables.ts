@@ -17,7 +17,7 @@ export interface NewSearchTable {
   readonly title?: string | undefined
   /** Columns by which a question can be narrowed. */
   readonly filter?: readonly string[] | undefined
-  /** Of the texts; default en. */
+  /** Of the texts; default: found out, for each row. */
   readonly language?: string | undefined
   /** Whose the rows are: one of the two. */
   readonly workspace_id?: string | undefined

@@ -79,7 +79,7 @@ export type SearchConfig = Pick<
   | 'qdrantUrl'
   | 'qdrantApiKey'
 > &
-  Partial<Pick<Config, 'rerankUrl' | 'rerankApiKey' | 'rerankModel'>>
+  Partial<Pick<Config, 'embeddingsFolder' | 'rerankUrl' | 'rerankApiKey' | 'rerankModel'>>
 
 interface VectorSearchOptions {
   /** As dot_executor: it reads vectors of every workspace, and returns only ids. */

@@ -264,7 +264,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_unknown_words(uuid,text[])',
     'iu_core.fn_search_why(uuid,text,uuid[])',
     'iu_core.fn_search_words(text,text)',
-    'iu_core.fn_search_written(uuid,text[],uuid[])',
+    'iu_core.fn_search_written(uuid,text[],uuid[],text[])',
     'iu_core.fn_text_language(text)',
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',

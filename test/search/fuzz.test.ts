@@ -16,7 +16,8 @@ import { project } from './projecting.ts'
 
 const db = useDatabase()
 const life = useLife(db)
-const QUESTIONS = cases(100, 3_000)
+// CASES=100000 tries as many as the requirements ask for; it takes minutes.
+const QUESTIONS = cases(100, 10_000)
 const MAX_MS = 200
 let viewer: Member
 let readers: Pool
@@ -123,8 +124,10 @@ it('any question is answered, or refused as empty, in time', async () => {
   await ask({ text: 'warm up' })
   await fc.assert(
     fc.asyncProperty(question, async (text) => {
+      const began = performance.now()
       expect([undefined, 'argument_invalid']).toContain(await refusal(text))
-      expect(await fastestMs(() => refusal(text), MAX_MS)).toBeLessThan(MAX_MS)
+      if (performance.now() - began >= MAX_MS)
+        expect(await fastestMs(() => refusal(text), MAX_MS)).toBeLessThan(MAX_MS)
     }),
     { numRuns: QUESTIONS },
   )

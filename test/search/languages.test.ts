@@ -197,6 +197,13 @@ describe('the language of a text', () => {
     },
   )
 
+  it('is not that of a name that is repeated', async () => {
+    expect(
+      await language(
+        'Teams include the Los Angeles Rams, Los Angeles Lakers, Los Angeles Clippers, Los Angeles Kings.',
+      ),
+    ).toBe('en')
+  })
   it('is English where nothing speaks for another one, and never missing', async () => {
     for (const text of ['Zebra', '', '12345', 'The policy of the company', '🙂'])
       expect(await language(text)).toBe('en')

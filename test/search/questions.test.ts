@@ -47,6 +47,22 @@ describe('a misspelt word', () => {
     expect(answer.hits[0]!.highlights.length).toBeGreaterThan(0)
   })
 
+  it('is none that is only too common to be searched for, whatever languages there are', async () => {
+    const other = await createKnowledge(db)
+    await other.unit('fields/wheat', 'The wheat was sown whence the war came. Three thaws, same width.')
+    await other.unit('camps/blat', 'Els camps de blat són grans.', { language: 'ca' })
+    await other.unit('champs/ble', 'Le blé est une céréale, mémé le sait.', { language: 'fr' })
+    for (const question of ['what is there when they were with that wheat', 'le même blé'])
+      expect((await other.ask(question)).corrected).toBeUndefined()
+  })
+
+  it('is not replaced by a word of which only the stem is near', async () => {
+    const other = await createKnowledge(db)
+    await other.unit('a/b', 'A resident pays. The entitlement is mistakenly high.')
+    for (const question of ['besides', 'entity'])
+      expect((await other.ask(question)).corrected).toBeUndefined()
+  })
+
   it('is asked for as it is on request', async () => {
     const exact = await know.ask('anual', { exact: true })
     expect(exact.corrected).toBeUndefined()

@@ -197,10 +197,14 @@ class EnqueueJobsResponse(TypedDict):
     jobs: List[str]
 
 
-class FacetValue(TypedDict):
-    filter: Literal["source", "table", "kind", "status", "language", "topic"]
+class _FacetValue(TypedDict):
+    filter: Literal["source", "table", "column", "kind", "status", "language", "topic"]
     value: str
     count: int
+
+
+class FacetValue(_FacetValue, total=False):
+    column: str
 
 
 class _FileNote(TypedDict):
@@ -448,6 +452,7 @@ class NearbyUnit(TypedDict):
 
 class NoHits(TypedDict):
     texts: int
+    tables: int
     waiting: int
     unknown_words: List[UnknownWord]
     without_filters: Optional[int]

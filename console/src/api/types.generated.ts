@@ -5626,7 +5626,9 @@ export interface components {
         };
         FacetValue: {
             /** @enum {unknown} */
-            filter: "source" | "table" | "kind" | "status" | "language" | "topic";
+            filter: "source" | "table" | "column" | "kind" | "status" | "language" | "topic";
+            /** @description of a table, where `filter` is column */
+            column?: string;
             value: string;
             count: number;
         };
@@ -7108,8 +7110,10 @@ export interface components {
         };
         /** @description where nothing was found: why that may be */
         NoHits: {
-            /** @description how many chunks of text are in search */
+            /** @description how many chunks of units and documents are in search */
             texts: number;
+            /** @description how many tables of yours are searched; their rows are not counted, some may be hidden */
+            tables: number;
             /** @description units that are not in search yet; counts end at 1000 */
             waiting: number;
             /** @description words of the question that no text has */
@@ -9472,7 +9476,7 @@ export interface components {
         };
         SwitchSearchRequest: {
             /** @enum {unknown} */
-            embedder?: "lsa" | "openai" | "hashed";
+            embedder?: "lsa" | "openai" | "onnx" | "hashed";
             model?: string;
             dimension?: number;
             /** @enum {unknown} */

@@ -169,7 +169,8 @@ const MAX_FACET_VALUES = 8
 /** How many hits each value of a filter has; one click filters by it. */
 function Facets({ answer }: { answer: SearchAnswer }) {
   const [parameters, set] = useParameters()
-  const facets = answer.facets ?? []
+  // Columns of tables are no filters of this page.
+  const facets = (answer.facets ?? []).filter(({ filter }) => filter !== 'column')
   // One value alone divides nothing.
   const shown = [...new Set(facets.map(({ filter }) => filter))].filter(
     (filter) => parameters.has(filter) || facets.filter((one) => one.filter === filter).length > 1,
@@ -596,9 +597,9 @@ function NoHits({ asked, answer, filters, ask, clear }: NoHitsProps) {
       {help && (
         <>
           <p>
-            {help.texts === 0
+            {help.texts + help.tables === 0
               ? 'Nothing is in search yet.'
-              : `Searched ${counted(help.texts, 'passage')} ${
+              : `Searched ${counted(help.texts, 'passage')}${help.tables > 0 ? ` and ${counted(help.tables, 'table')}` : ''} ${
                   answer.legs.dense === 'off' ? 'by words' : 'by words and by meaning'
                 }.`}
           </p>
@@ -658,7 +659,7 @@ function NoHits({ asked, answer, filters, ask, clear }: NoHitsProps) {
           </ul>
         </>
       )}
-      {help?.texts === 0 && (
+      {help && help.texts + help.tables === 0 && (
         <p>
           Units and documents are searched. <a href="/units">Write a unit or cut a document</a> to fill it.
         </p>

@@ -7,13 +7,18 @@ type EmbeddingUse = 'passage' | 'query'
 
 export interface Embedder {
   /** As search_collection.embedder names it. */
-  readonly name: 'hashed' | 'lsa' | 'openai'
+  readonly name: 'hashed' | 'lsa' | 'openai' | 'onnx'
   readonly model: string
   readonly dimension: number
   /** Of model and template: vectors of different fingerprints are not comparable. */
   readonly fingerprint: string
   /** One normalised vector per text, in the order of the texts. */
   embed(texts: readonly string[], use: EmbeddingUse, signal?: AbortSignal): Promise<Float32Array[]>
+}
+
+/** Not fitted on the texts that are searched: its cosines say by themselves how near a text is, and it may refuse a text. */
+export function isPretrained(embedder: string): boolean {
+  return embedder === 'openai' || embedder === 'onnx'
 }
 
 /** An outage or a rate limit: the texts are fine, a retry may help. */

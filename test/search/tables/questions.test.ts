@@ -45,8 +45,17 @@ it('a word that only rows have is known to whoever may read one of them, and unk
   expect(theirs.hits.map(({ source }) => source)).toEqual(['unit'])
 })
 
-it('is no correction, completion or similar word, whoever asks', async () => {
+it('is a correction, completion or similar word for whoever may read one of the rows', async () => {
+  expect((await ask('mergor')).corrected?.text).toBe('merger')
+  expect((await ask('merge', { typing: true })).suggestions).toEqual(['merger'])
+  expect((await ask('junne')).corrected?.text).toBe('june')
+  const { no_hits } = await ask('juna', { exact: true })
+  expect(no_hits!.unknown_words).toEqual([{ word: 'juna', similar: ['june'] }])
+})
+
+it('is none for anybody else', async () => {
   expect((await ask('mergre', { as: other })).corrected?.text).toBe('merge')
+  expect((await ask('junne', { as: other })).corrected).toBeUndefined()
   const typed = await ask('merg', { as: other, typing: true })
   expect(typed.suggestions).toEqual(['merge'])
   const { no_hits } = await ask('juna', { as: other })
@@ -88,7 +97,7 @@ it('a login that is not ours learns nothing of them by the functions', async () 
   ])
   const completed = await session.query<{ lexeme: string; chunks: number }>(
     'select lexeme, chunks from iu_core.fn_search_completions($1, $2)',
-    [know.workspace, 'merge'],
+    [know.workspace, 'jun'],
   )
-  expect(completed.rows).toEqual([{ lexeme: 'merg', chunks: 1 }])
+  expect(completed.rows).toEqual([])
 })

@@ -50,6 +50,8 @@ describe('row level security', () => {
     expect(hidden.warnings).toEqual(nothing.warnings)
     const { no_hits } = await know.ask('bluebirt', { as: second })
     expect(no_hits!.unknown_words.flatMap(({ similar }) => similar)).toEqual([])
+    // Of the two rows in search not even their number.
+    expect(no_hits).toMatchObject({ texts: 0, tables: 1 })
   })
   it('counts at the moment of the question', async () => {
     await owner.query('update notes set writer = $1 where id = 1', [second.userId])

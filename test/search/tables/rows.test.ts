@@ -35,6 +35,25 @@ beforeAll(async () => {
   await allowSearch(owner, 'products')
 })
 
+describe('languages', () => {
+  it('are found out for each row, where nobody said the language of the table', async () => {
+    await owner.query(`
+      create table rules (id int primary key, rule text);
+      grant select on rules to authenticated;
+      insert into rules values (1, 'Jeder hat dreißig Urlaubstage, und das ist nicht wenig.'),
+        (2, 'Сотруднику положено двадцать дней отпуска каждый год.'), (3, 'The refunds are paid by the bank.')`)
+    await allowSearch(owner, 'rules')
+    const code = await activate(db, { source: 'rules', text: ['rule'], workspace_id: know.workspace })
+    await settleTables(place)
+    expect(await find('Urlaubstag')).toEqual(['1'])
+    expect(await find('отпуск')).toEqual(['2'])
+    expect(await find('refunding')).toEqual(['3'])
+    expect(await find('refunding', { filters: { language: ['de'] } })).toEqual([])
+    await db.owner('select iu_core.fn_search_table_remove($1)', [code])
+    await settleTables(place)
+  })
+})
+
 describe('a table', () => {
   it('is not searched before a second person has reviewed and activated it, and then its rows are', async () => {
     const code = await rehearse(db, {
@@ -145,6 +164,11 @@ describe('filters', () => {
     expect(await find('tent', { filters: { table: 'products' } })).toHaveLength(2)
     expect(await find('tent', { filters: { source: 'unit' } })).toEqual([])
     expect(await find('tent', { filters: { source: 'row' } })).toHaveLength(2)
+  })
+  it('are counted by the values of those columns', async () => {
+    const { facets } = await know.ask('tent', { dense: [], facets: true })
+    const brands = facets!.filter(({ column }) => column === 'brand')
+    expect(brands).toEqual([{ filter: 'column', column: 'brand', value: 'ACME', count: 2 }])
   })
   it('on a column that no table projects is an error that lists the columns', async () => {
     await expect(know.ask('tent', { filters: { columns: { colour: 'red' } } })).rejects.toMatchObject({

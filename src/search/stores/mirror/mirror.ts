@@ -9,6 +9,7 @@
 import { StagedoorError } from '../../../kernel/errors.ts'
 import type { Pool, Queryable } from '../../../kernel/postgres/connection.ts'
 import { historyOf } from '../../../kernel/postgres/history.ts'
+import { ThreadLost } from '../../../runtime/worker-thread.ts'
 import { floatsOf } from '../../embedders/embedder.ts'
 import {
   type NearestOptions,
@@ -18,7 +19,7 @@ import {
   StoreUnavailable,
   withStoreErrors,
 } from '../store.ts'
-import { openScanner, type PackedVectors, type ScanCommands, type Scanner, ScannerLost } from './scanner.ts'
+import { openScanner, type PackedVectors, type ScanCommands, type Scanner } from './scanner.ts'
 
 /** A million chunks of 256 numbers: half a gigabyte. */
 const MAX_MIRRORED_NUMBERS = 256_000_000
@@ -129,7 +130,7 @@ export class Mirror {
         this.requireDimension(dimension)
         return await this.run(this.scanner, kind, asked)
       } catch (error) {
-        if (!(error instanceof ScannerLost)) throw error
+        if (!(error instanceof ThreadLost)) throw error
         if (attempt < MAX_ATTEMPTS) continue
         throw new StoreUnavailable('The thread that searches vectors ends again and again', { cause: error })
       }
@@ -142,12 +143,12 @@ export class Mirror {
     kind: Kind,
     asked: ScanCommands[Kind]['asked'],
   ): Promise<ScanCommands[Kind]['answer']> {
-    if (scanner === undefined) throw new ScannerLost('The scanner was given up meanwhile')
+    if (scanner === undefined) throw new ThreadLost('The scanner was given up meanwhile')
     try {
       return await scanner.run(kind, asked)
     } catch (error) {
       if (this.scanner === scanner) this.forget()
-      if (error instanceof ScannerLost) throw error
+      if (error instanceof ThreadLost) throw error
       // Such as no memory for a page: what was held is incomplete.
       await scanner.close()
       throw new StoreUnavailable('The vectors could not be searched in memory', { cause: error })
@@ -179,7 +180,7 @@ export class Mirror {
         (isCurrent ? await this.readChanges(db, scanner, this.seen!) : undefined) ??
         (await this.reload(db, scanner))
       // Lost meanwhile: what was read is in no scanner.
-      if (this.scanner !== scanner) throw new ScannerLost('The scanner was given up meanwhile')
+      if (this.scanner !== scanner) throw new ThreadLost('The scanner was given up meanwhile')
       this.seen = seen
       this.history = history
     })

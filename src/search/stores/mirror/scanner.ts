@@ -1,6 +1,6 @@
 /** Runs scans of a mirror in a thread of its own: 200,000 vectors take milliseconds in which the process would answer nobody. */
-import { type Transferable, Worker } from 'node:worker_threads'
-import { threadFile } from '../../../runtime/worker-thread.ts'
+import type { Transferable } from 'node:worker_threads'
+import { CommandThread, threadFile } from '../../../runtime/worker-thread.ts'
 import type { NearestPoint } from '../store.ts'
 import { VectorIndex } from './vector-index.ts'
 
@@ -14,7 +14,7 @@ export interface PackedVectors {
   readonly workspaces: string
 }
 
-/** What a scanner does, in the order in which it is asked; `put` and `remove` answer how many vectors there are. */
+/** What a scanner does, one command after the other; `put` and `remove` answer how many vectors there are. */
 export interface ScanCommands {
   clear: { readonly asked: Record<string, never>; readonly answer: number }
   put: { readonly asked: { readonly vectors: PackedVectors }; readonly answer: number }
@@ -31,17 +31,13 @@ export interface ScanCommands {
   vectors: { readonly asked: { readonly ids: readonly string[] }; readonly answer: Map<string, Float32Array> }
 }
 
+/** `run` rejects with a ThreadLost when the thread has ended, with what it held. */
 export interface Scanner {
   run<Kind extends keyof ScanCommands>(
     kind: Kind,
     asked: ScanCommands[Kind]['asked'],
   ): Promise<ScanCommands[Kind]['answer']>
   close(): Promise<void>
-}
-
-/** The thread has ended, with what it held. */
-export class ScannerLost extends Error {
-  override readonly name = 'ScannerLost'
 }
 
 const THREAD = threadFile('./thread.js', import.meta.url)
@@ -119,68 +115,22 @@ class InlineScanner implements Scanner {
   }
 }
 
-export interface ScanMessage {
-  readonly number: number
-  readonly kind: keyof ScanCommands
-  readonly asked: unknown
-}
-
-export type ScanReply = { readonly number: number } & (
-  | { readonly answer: unknown }
-  | { readonly error: string }
-)
-
-interface Pending {
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every command
-  readonly resolve: (answer: any) => void
-  readonly reject: (error: Error) => void
-}
-
-/** The thread takes one command after the other. A process that waits for no answer may end. */
 class ThreadScanner implements Scanner {
-  private readonly worker: Worker
-  private readonly pending = new Map<number, Pending>()
-  private last = 0
-  private lost: ScannerLost | undefined
+  private readonly thread: CommandThread
 
   constructor(file: URL) {
-    this.worker = new Worker(file)
-    this.worker.unref()
-    this.worker.on('message', (reply: ScanReply) => this.settle(reply))
-    this.worker.on('error', (cause) => this.lose(new ScannerLost('The thread of the scan failed', { cause })))
-    this.worker.on('exit', (code) => this.lose(new ScannerLost(`The thread of the scan ended (${code})`)))
+    this.thread = new CommandThread(file, 'the scan')
   }
 
   run<Kind extends keyof ScanCommands>(
     kind: Kind,
     asked: ScanCommands[Kind]['asked'],
   ): Promise<ScanCommands[Kind]['answer']> {
-    const { lost } = this
-    if (lost !== undefined) return Promise.reject(lost)
-    return new Promise((resolve, reject) => {
-      const number = ++this.last
-      if (this.pending.size === 0) this.worker.ref()
-      this.pending.set(number, { resolve, reject })
-      this.worker.postMessage({ number, kind, asked } satisfies ScanMessage, transferredOf(asked))
-    })
+    return this.thread.run(kind, asked, transferredOf(asked))
   }
 
-  async close(): Promise<void> {
-    await this.worker.terminate()
-  }
-
-  private settle(reply: ScanReply): void {
-    const waiting = this.pending.get(reply.number)
-    this.pending.delete(reply.number)
-    if (this.pending.size === 0) this.worker.unref()
-    if ('error' in reply) waiting?.reject(new Error(reply.error))
-    else waiting?.resolve(reply.answer)
-  }
-
-  private lose(lost: ScannerLost): void {
-    this.lost ??= lost
-    for (const { reject } of this.pending.values()) reject(this.lost)
-    this.pending.clear()
+  close(): Promise<void> {
+    return this.thread.close()
   }
 }
 
