@@ -51,22 +51,25 @@ beforeAll(async () => {
   })
 })
 
-it.each([START, START_BATCH])('lets members who operate start what is open, in their workspace, and in no other: %s', async (sql) => {
-  const [row] = await as(operator, sql, ['open', ours])
-  await as(reviewer, sql, ['open', ours])
-  expect(
-    await engines.rows(`select body ->> 'started_by' as who from noetl.inbox where execution_id = $1`, [
-      row.id,
-    ]),
-  ).toEqual([{ who: operator.userId }])
-  expect(await sqlstateOf(as(operator, sql, ['closed', ours]))).toBe('SD810')
-  expect(await sqlstateOf(as(operator, sql, ['nowhere', ours]))).toBe('SD802')
-  expect(await sqlstateOf(as(viewer, sql, ['open', ours]))).toBe('SD202')
-  expect(await sqlstateOf(as(stranger, sql, ['open', ours]))).toBe('SD201')
-  expect(await sqlstateOf(as(operator, sql, ['open', null]))).toBe('SD001')
-  expect(await sqlstateOf(as(agent, sql, ['open', ours]))).toBe('42501')
-  expect(await sqlstateOf(as({ role: 'anon' }, sql, ['open', ours]))).toBe('42501')
-})
+it.each([START, START_BATCH])(
+  'lets members who operate start what is open, in their workspace, and in no other: %s',
+  async (sql) => {
+    const [row] = await as(operator, sql, ['open', ours])
+    await as(reviewer, sql, ['open', ours])
+    expect(
+      await engines.rows(`select body ->> 'started_by' as who from noetl.inbox where execution_id = $1`, [
+        row.id,
+      ]),
+    ).toEqual([{ who: operator.userId }])
+    expect(await sqlstateOf(as(operator, sql, ['closed', ours]))).toBe('SD810')
+    expect(await sqlstateOf(as(operator, sql, ['nowhere', ours]))).toBe('SD802')
+    expect(await sqlstateOf(as(viewer, sql, ['open', ours]))).toBe('SD202')
+    expect(await sqlstateOf(as(stranger, sql, ['open', ours]))).toBe('SD201')
+    expect(await sqlstateOf(as(operator, sql, ['open', null]))).toBe('SD001')
+    expect(await sqlstateOf(as(agent, sql, ['open', ours]))).toBe('42501')
+    expect(await sqlstateOf(as({ role: 'anon' }, sql, ['open', ours]))).toBe('42501')
+  },
+)
 
 it.each(['cancel($1)', 'pause($1)', 'resume($1)', `rerun($1, 'a')`])(
   'an execution of others is not there for %s; a viewer may not, an agent cannot',
