@@ -67,7 +67,7 @@ export async function allowBulkChecks(
 ): Promise<void> {
   if (isAllowed)
     await session.query(
-      'reset role; grant set on parameter session_replication_role to workflow_admin; set role workflow_admin',
+      'set role none; grant set on parameter session_replication_role to workflow_admin; set role workflow_admin',
     )
   await session.query(`select iu_core.fn_gate_set('iu_core.bulk_reference_checks_enabled', $1)`, [isAllowed])
 }
