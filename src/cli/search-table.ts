@@ -16,6 +16,7 @@ import {
 import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { formatCount, formatRelativeTime, joinWords, plural } from './format.ts'
+import { withOwnerGrants } from './owner-grants.ts'
 import { type Session, workspaceOf } from './session.ts'
 import { type Column, type Fact, formatFacts, type NextStep, type Output, painter } from './terminal.ts'
 
@@ -42,27 +43,34 @@ export const addTableCommand = () =>
 
 Nothing is searched before another person has reviewed and activated it. With other columns for the same table it is reviewed again.`,
     )
-    .run(async ({ options, output, administrator, isExternal }, source) => {
-      const { text, title, filter, language, workspaceColumn } = options
+    .run(async (session, source) => {
+      const { options, output, administrator, isExternal } = session
+      const { text, title, filter, language, workspaceColumn, grant } = options
       if (text === undefined)
         throw argumentInvalid(
           'Say which columns are searched, with --text',
           'Example: stagedoor search add-table products --text name,description --title name --filter brand',
         )
       const external = await isExternal()
-      const table = await administrator(async (client) => {
-        const workspace_id =
-          workspaceColumn === undefined ? await workspaceOf(client, options.workspace) : undefined
-        const code = await registerSearchTable(
-          client,
-          { source, text, title, filter, language, workspace_id, workspace_column: workspaceColumn },
-          // On the embedded server all tables are this machine's; on one's own database nothing is granted unasked.
-          { grant: options.grant === true || !external },
-        )
-        const known = await requireSearchTable(client, code)
-        if (known.state === 'registered' || known.state === 'dry_run') await dryRunSearchTable(client, code)
-        return requireSearchTable(client, code)
-      })
+      const add = () =>
+        administrator(async (client) => {
+          const workspace_id =
+            workspaceColumn === undefined ? await workspaceOf(client, options.workspace) : undefined
+          const code = await registerSearchTable(client, {
+            source,
+            text,
+            title,
+            filter,
+            language,
+            workspace_id,
+            workspace_column: workspaceColumn,
+          })
+          const known = await requireSearchTable(client, code)
+          if (known.state === 'registered' || known.state === 'dry_run') await dryRunSearchTable(client, code)
+          return requireSearchTable(client, code)
+        })
+      // On the embedded server all tables are this machine's; on one's own database nothing is granted unasked.
+      const table = await (grant === true || !external ? withOwnerGrants(session, source, add) : add())
       output.result(
         table,
         () => {
