@@ -29,13 +29,13 @@ export const addTableCommand = () =>
     .option('--title <column>', 'what a hit is called; default: the first line of its text')
     .option('--filter <columns>', 'by which a question can be narrowed: --filter brand=ACME', parseList)
     .option('--language <code>', 'of the texts; default: found out, for each row')
-    .workspace('whose the rows are; default: the only one there is')
-    .option('--workspace-column <column>', 'each row says whose it is')
     .option(
       '--grant',
       'run the grants that are missing, if this login may; the embedded server does so by itself',
     )
-    .conflicts('workspace', 'workspaceColumn')
+    .workspace('whose the rows are; default: the only one there is')
+    .option('--workspace-column <column>', 'each row says whose it is')
+    .conflicts('workspace')
     .examples(
       `  $ stagedoor search add-table public.products --text name,description --title name --filter brand,category
   $ stagedoor search review-table products --as reviewer
@@ -144,7 +144,7 @@ function printTable(output: Output, table: SearchTable): void {
     ['title', table.title_column ?? 'the first line of the text'],
     ['filters', table.filter_columns.join(', ')],
     ['rows are known by', table.key_columns.join(', ')],
-    ['language', table.language],
+    ['language', table.language === 'und' ? 'found out, for each row' : table.language],
     ['workspace', table.workspace_column ? `as ${table.workspace_column} says` : table.workspace_id],
     ['rows', scanText(table)],
     ['stopped', table.stopped_reason],

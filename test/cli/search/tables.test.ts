@@ -53,6 +53,7 @@ it('grants as the owner of the table what is missing, where it is asked to and i
   )
   const add = ['add-table', 'kites', '--text', 'name', '--workspace', workspace]
   expect((await run(...add)).code).toBe(6)
+  expect((await run(...add, '--workspace-column', 'name')).code).toBe(2)
   const added = await run(...add, '--grant')
   expect(added.stderr).toBe('')
   expect(added.stdout).toContain('public.kites is in dry run')
