@@ -13,12 +13,13 @@ import {
   proposeAgain,
 } from '../ingest/proposals/proposals.ts'
 import { StagedoorError } from '../kernel/errors.ts'
-import { type Client, createPool, withClient } from '../kernel/postgres/connection.ts'
+import { type Client, createPool } from '../kernel/postgres/connection.ts'
 import { quoteName } from '../kernel/postgres/names.ts'
 import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
 import { formatAge } from './format.ts'
 import { uploadId } from './ids.ts'
+import { grantAsOwner } from './owner-grants.ts'
 import { type Session, workspaceIfNamed, workspaceOf } from './session.ts'
 import type { Column, Output } from './terminal.ts'
 import { printableLine } from './text.ts'
@@ -241,31 +242,12 @@ async function databaseGrants(client: Client): Promise<string[]> {
 }
 
 /** On the embedded server the rights are granted here; on a database of the user's own the statements are returned, to be printed. */
-async function bringRights(session: Session, target: string): Promise<string[]> {
+async function bringRights(session: Session, target: string): Promise<readonly string[]> {
   const statements = await session.administrator(async (client) => [
     ...(await databaseGrants(client)),
     ...(await proposalGrants(client, target)),
   ])
-  if (await session.isExternal()) return statements
-  const { directUrl } = await session.database()
-  return withClient(directUrl, async (client) => {
-    const { rows } = await client.query<{ owner: string }>(
-      `select pg_get_userbyid(relowner) as owner from pg_class where oid = to_regclass($1)`,
-      [target],
-    )
-    await client.query('begin')
-    try {
-      if (rows[0] !== undefined) await client.query(`set local role ${quoteName(rows[0].owner)}`)
-      for (const statement of statements) await client.query(statement)
-      await client.query('commit')
-      return []
-    } catch (error) {
-      await client.query('rollback')
-      // Somebody else's table: its owner runs them.
-      if ((error as { code?: string }).code === '42501') return statements
-      throw error
-    }
-  })
+  return (await session.isExternal()) ? statements : grantAsOwner(session, target, statements)
 }
 
 function printMissing(output: Output, statements: readonly string[]): void {

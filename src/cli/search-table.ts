@@ -16,6 +16,7 @@ import {
 import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { formatCount, formatRelativeTime, joinWords, plural } from './format.ts'
+import { withOwnerGrants } from './owner-grants.ts'
 import { type Session, workspaceOf } from './session.ts'
 import { type Column, type Fact, formatFacts, type NextStep, type Output, painter } from './terminal.ts'
 
@@ -28,13 +29,13 @@ export const addTableCommand = () =>
     .option('--title <column>', 'what a hit is called; default: the first line of its text')
     .option('--filter <columns>', 'by which a question can be narrowed: --filter brand=ACME', parseList)
     .option('--language <code>', 'of the texts; default: found out, for each row')
-    .workspace('whose the rows are; default: the only one there is')
-    .option('--workspace-column <column>', 'each row says whose it is')
     .option(
       '--grant',
       'run the grants that are missing, if this login may; the embedded server does so by itself',
     )
-    .conflicts('workspace', 'workspaceColumn')
+    .workspace('whose the rows are; default: the only one there is')
+    .option('--workspace-column <column>', 'each row says whose it is')
+    .conflicts('workspace')
     .examples(
       `  $ stagedoor search add-table public.products --text name,description --title name --filter brand,category
   $ stagedoor search review-table products --as reviewer
@@ -42,27 +43,34 @@ export const addTableCommand = () =>
 
 Nothing is searched before another person has reviewed and activated it. With other columns for the same table it is reviewed again.`,
     )
-    .run(async ({ options, output, administrator, isExternal }, source) => {
-      const { text, title, filter, language, workspaceColumn } = options
+    .run(async (session, source) => {
+      const { options, output, administrator, isExternal } = session
+      const { text, title, filter, language, workspaceColumn, grant } = options
       if (text === undefined)
         throw argumentInvalid(
           'Say which columns are searched, with --text',
           'Example: stagedoor search add-table products --text name,description --title name --filter brand',
         )
       const external = await isExternal()
-      const table = await administrator(async (client) => {
-        const workspace_id =
-          workspaceColumn === undefined ? await workspaceOf(client, options.workspace) : undefined
-        const code = await registerSearchTable(
-          client,
-          { source, text, title, filter, language, workspace_id, workspace_column: workspaceColumn },
-          // On the embedded server all tables are this machine's; on one's own database nothing is granted unasked.
-          { grant: options.grant === true || !external },
-        )
-        const known = await requireSearchTable(client, code)
-        if (known.state === 'registered' || known.state === 'dry_run') await dryRunSearchTable(client, code)
-        return requireSearchTable(client, code)
-      })
+      const add = () =>
+        administrator(async (client) => {
+          const workspace_id =
+            workspaceColumn === undefined ? await workspaceOf(client, options.workspace) : undefined
+          const code = await registerSearchTable(client, {
+            source,
+            text,
+            title,
+            filter,
+            language,
+            workspace_id,
+            workspace_column: workspaceColumn,
+          })
+          const known = await requireSearchTable(client, code)
+          if (known.state === 'registered' || known.state === 'dry_run') await dryRunSearchTable(client, code)
+          return requireSearchTable(client, code)
+        })
+      // On the embedded server all tables are this machine's; on one's own database nothing is granted unasked.
+      const table = await (grant === true || !external ? withOwnerGrants(session, source, add) : add())
       output.result(
         table,
         () => {
@@ -136,7 +144,7 @@ function printTable(output: Output, table: SearchTable): void {
     ['title', table.title_column ?? 'the first line of the text'],
     ['filters', table.filter_columns.join(', ')],
     ['rows are known by', table.key_columns.join(', ')],
-    ['language', table.language],
+    ['language', table.language === 'und' ? 'found out, for each row' : table.language],
     ['workspace', table.workspace_column ? `as ${table.workspace_column} says` : table.workspace_id],
     ['rows', scanText(table)],
     ['stopped', table.stopped_reason],

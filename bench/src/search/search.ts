@@ -19,7 +19,7 @@ export const searching: Benchmark = {
     'units into search and questions to it, hybrid, every third filtered; compared with full text alone and the bare writes',
   unit: 'chunks',
   size: { full: 20_000, quick: 2000 },
-  rounds: { full: 1, quick: 3 },
+  rounds: { full: 3, quick: 3 },
   freshDatabase: 'contender',
   contenders: [
     { name: 'stagedoor', about: 'worker, words and fitted vectors', run: throughSearch },

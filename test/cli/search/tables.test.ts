@@ -45,3 +45,16 @@ it('prints the grant that is missing, then the table, its state and what to do n
   )
   expect((await run('tables')).stdout).toContain('No table is searched yet')
 })
+
+it('grants as the owner of the table what is missing, where it is asked to and its login may', async () => {
+  const owner = await db.session('postgres')
+  await owner.query(
+    `create table kites (id int primary key, name text); alter table kites owner to ${MIGRATOR}`,
+  )
+  const add = ['add-table', 'kites', '--text', 'name', '--workspace', workspace]
+  expect((await run(...add)).code).toBe(6)
+  expect((await run(...add, '--workspace-column', 'name')).code).toBe(2)
+  const added = await run(...add, '--grant')
+  expect(added.stderr).toBe('')
+  expect(added.stdout).toContain('public.kites is in dry run')
+})

@@ -1,0 +1,52 @@
+/** Rights on a table of the user's that only its owner can grant: run as the owner, where the login of the command may. */
+import { StagedoorError } from '../kernel/errors.ts'
+import { withClient } from '../kernel/postgres/connection.ts'
+import { quoteName } from '../kernel/postgres/names.ts'
+import type { Session } from './session.ts'
+
+/** One transaction. Returns the statements that somebody else must run: none, or all of them. */
+export async function grantAsOwner(
+  session: Pick<Session, 'database'>,
+  table: string,
+  statements: readonly string[],
+): Promise<readonly string[]> {
+  const { directUrl } = await session.database()
+  return withClient(directUrl, async (client) => {
+    const { rows } = await client.query<{ owner: string }>(
+      `select pg_get_userbyid(relowner) as owner from pg_class where oid = to_regclass($1)`,
+      [table],
+    )
+    await client.query('begin')
+    try {
+      if (rows[0] !== undefined) await client.query(`set local role ${quoteName(rows[0].owner)}`)
+      for (const statement of statements) await client.query(statement)
+      await client.query('commit')
+      return []
+    } catch (error) {
+      await client.query('rollback')
+      // Somebody else's table: its owner runs them.
+      if ((error as { code?: string }).code === '42501') return statements
+      throw error
+    }
+  })
+}
+
+/** To read the table, and to create triggers on it. */
+const MAX_GRANTS = 2
+
+/** Does `work`; if it fails because rights are missing, grants them as the owner and does it again. */
+export async function withOwnerGrants<T>(
+  session: Pick<Session, 'database'>,
+  table: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let granted = 0; ; granted++) {
+    try {
+      return await work()
+    } catch (error) {
+      const statements = error instanceof StagedoorError ? error.details.statements : undefined
+      if (!Array.isArray(statements) || granted === MAX_GRANTS) throw error
+      if ((await grantAsOwner(session, table, statements)).length > 0) throw error
+    }
+  }
+}
