@@ -38,6 +38,8 @@ type Pool = ReturnType<typeof createPool>
 const KIND = 'growth'
 const [ENQUEUES, BATCH, EVENTS, EXECUTIONS, LINES, READS] = [60, 100, 1000, 40, 1000, 8]
 const LINES_OF_AN_UPLOAD = 100_000
+/** A role belongs to the server, so both sides have this one. */
+const PASSWORD = randomUUID()
 
 interface SideDeps {
   readonly database: BenchDatabase
@@ -67,14 +69,13 @@ export class Side {
     await activateConsumers(database)
     const owner = await database.superuser()
     const person = randomUUID()
-    const password = randomUUID()
-    await owner.query(`alter role stagedoor_api password '${password}'`)
+    await owner.query(`alter role stagedoor_api password '${PASSWORD}'`)
     await owner.query(
       `insert into public.workspace_members (workspace_id, user_id, role) values ('${world.workspace}', '${person}', 'admin')`,
     )
     const peopleUrl = new URL(database.url)
     peopleUrl.username = 'stagedoor_api'
-    peopleUrl.password = password
+    peopleUrl.password = PASSWORD
     const client = await database.worker()
     const id = await registerWorker(client, { executor: 'PG_worker', kinds: [KIND], leaseMs: 3_600_000 })
     const executions = await openExecutions(
