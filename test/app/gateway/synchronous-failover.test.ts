@@ -2,7 +2,6 @@
  * A failover to a synchronous replica, under a gateway and a worker that go on: the new primary has every commit that was confirmed, so
  * nothing that was completed runs again, and only what ran at that moment may run twice.
  */
-// @module-tag long
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { enqueueMany } from '../../../src/jobs/queue.ts'
