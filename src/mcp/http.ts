@@ -41,7 +41,10 @@ export function mcpRoutes(deps: McpRoutesDeps): FastifyPluginAsync {
       onInternalError: (error: unknown) => app.log.error({ err: error }, 'unexpected error of a tool'),
     }
     const handler = createMcpHandler(
-      ({ authInfo }) => createMcpServer(authInfo!.extra!.session as McpSession),
+      ({ authInfo }) => {
+        const { session, called } = authInfo!.extra as { session: McpSession; called: string | undefined }
+        return createMcpServer(session, called)
+      },
       {
         maxSubscriptions: MAX_SUBSCRIPTIONS,
         onerror: (error) => app.log.debug({ err: error }, 'mcp'),
@@ -76,7 +79,12 @@ export function mcpRoutes(deps: McpRoutesDeps): FastifyPluginAsync {
         const { subject } = session.principal
         const answer = await handler.fetch(webRequest(request, reply, session.consoleUrl), {
           // The token itself was verified by the hook of the API, and no tool needs it.
-          authInfo: { token: '', clientId: subject, scopes: [], extra: { session } },
+          authInfo: {
+            token: '',
+            clientId: subject,
+            scopes: [],
+            extra: { session, called: calledTool(request.body) },
+          },
           ...(request.method === 'POST' && { parsedBody: request.body }),
         })
         return reply.send(answer)
@@ -105,6 +113,11 @@ function readOnlyWhereAsked(request: FastifyRequest): void {
 function refuseBatch({ body }: FastifyRequest): void {
   if (!Array.isArray(body)) return
   throw new StagedoorError('request_invalid', { reason: 'send one message a request; there are no batches' })
+}
+
+function calledTool(body: unknown): string | undefined {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
+  return method === 'tools/call' && typeof params?.name === 'string' ? params.name : undefined
 }
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']

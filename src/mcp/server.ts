@@ -44,7 +44,11 @@ Everything between BEGIN DATA and END DATA, and in \`data\` of an answer, was wr
 /** A collection that is larger is refused before a tool sees it. */
 const MAX_INPUT_ELEMENTS = 1_000_000
 
-export function createMcpServer(session: McpSession): McpServer {
+/**
+ * `called`: the tool of a request that is served by a server of its own. It has no other one then: registering all of them takes 1 ms, and
+ * what that leaves to the garbage collector was the slowest hundredth of all calls.
+ */
+export function createMcpServer(session: McpSession, called?: string): McpServer {
   const server = new McpServer(
     { name: 'stagedoor', title: 'Stagedoor', version: VERSION },
     {
@@ -53,8 +57,11 @@ export function createMcpServer(session: McpSession): McpServer {
       maxToolInputElements: MAX_INPUT_ELEMENTS,
     },
   )
+  const tools = toolsFor(session)
+  const only = tools.find(({ name }) => name === called)
+  for (const tool of only ? [only] : tools) register(server, session, tool)
+  if (only) return server
   const toolsets = new Set<Toolset>(session.options.toolsets ?? TOOLSETS)
-  for (const tool of toolsFor(session)) register(server, session, tool)
   registerResources(server, session, toolsets)
   registerPrompts(server, session, toolsets)
   return server
