@@ -71,7 +71,7 @@ const lines = (change: (line: Line, place: number) => Partial<Line> = () => ({})
       country: ['FR', 'DE', null][place % 3]!,
       price: place,
     }
-    return { ...line, ...change(line, place) }
+    return { ...line, ...change(line, place) } as Line
   })
 interface Line {
   readonly [field: string]: string | number | null
