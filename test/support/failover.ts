@@ -96,10 +96,13 @@ async function copyCluster(
 }
 
 /** The process that sends WAL, once the replica has all that there is. */
-function untilCaughtUp(client: pg.Client): Promise<number> {
+/** Commits do not wait for the disk here, so what was written last is behind what was flushed. */
+async function untilCaughtUp(client: pg.Client): Promise<number> {
+  const { rows: written } = await client.query<{ lsn: string }>('select pg_current_wal_insert_lsn() as lsn')
   return until('the replica has everything', async () => {
     const { rows } = await client.query<{ pid: number }>(
-      `select pid from pg_stat_replication where state = 'streaming' and replay_lsn >= pg_current_wal_flush_lsn()`,
+      `select pid from pg_stat_replication where state = 'streaming' and replay_lsn >= $1`,
+      [written[0]!.lsn],
     )
     return rows[0]?.pid
   })

@@ -548,6 +548,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   rows: 'The tables that lines become rows of, in the order of their references; the last one has one row per line.',
   client: 'The table of those whose data it is.',
   uploads: 'A table that gets a row for each upload.',
+  assertions:
+    'Queries over the tables as the plan would leave them; each row that one returns is a reason why the plan is refused (severity error, the default) or warned about.',
   amount: 'The field whose share, besides that of lines, must be valid where wrong lines are left out.',
   unknownColumns:
     'keep (default): columns that no field knows stay with the line as uploaded; refuse: such a file is refused.',
