@@ -74,7 +74,7 @@ it('sends the same for a row alone as for a row among others', async () => {
     }
     return JSON.parse(JSON.stringify(events).replaceAll(`${ids[0]}`, 'ID').replaceAll(':ID', ':"ID"'))
   }
-  expect(await story([71])).toEqual(await story([82, 83]))
+  expect(await story([700_000_071])).toEqual(await story([800_000_082, 800_000_083]))
   expect(await statementsForSingleRows(`${table}.insert`)).toBe(true)
 })
 
