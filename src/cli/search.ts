@@ -219,13 +219,14 @@ function printAnswer(output: Output, answer: SearchAnswer): void {
   output.dim(`${count} in ${formatDuration(took_ms)}, ${how}${next === undefined ? '' : '; there are more'}`)
   printFacets(output, answer)
   const { canonical_address: unit, document_id: document, table, key } = hits[0]!
+  const nextPage: [string, string][] =
+    next === undefined ? [] : [['The next page: the same question with', `--after ${next}`]]
   if (table === undefined)
-    output.next([
-      'Read it',
-      unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`,
-    ])
-  else output.next(['See where it comes from', lineageCommandOf(table, key ?? {})])
-  if (next !== undefined) output.next(['The next page: the same question with', `--after ${next}`])
+    output.next(
+      ['Read it', unit ? `stagedoor unit show ${unit}` : `stagedoor search document show ${document}`],
+      ...nextPage,
+    )
+  else output.next(['See where it comes from', lineageCommandOf(table, key ?? {})], ...nextPage)
 }
 
 /** What was asked instead of what was typed, and what was added to it. */

@@ -79,7 +79,9 @@ describe('search on the command line', () => {
     expect(await said('search', 'leave', '--edge', '=https://example.com')).toMatch(
       /Nothing matches with these/,
     )
-    expect(await said('search', 'leave', '--limit', '2')).toMatch(/2 hits .*; more with --limit 10/)
+    expect(await said('search', 'leave', '--limit', '2')).toMatch(
+      /2 hits .*; there are more\n[\s\S]*The next page[^\n]*\n +--after \S+\n$/,
+    )
     expect(await said('search', '&', '|')).toMatch(/^! The question has no searchable word[^\n]*\n$/)
     expect(await cli('search')).toMatchObject({
       code: 2,

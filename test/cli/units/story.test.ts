@@ -180,10 +180,12 @@ it('a manifest is changed by hand and staged again', TIMEOUT, async () => {
     example('handbook-2027.md'),
     '--source-ref',
     'x/other.md',
+    '--address',
+    'other',
     '--as',
     'operator',
   )
-  expect(another, 'a file of the same name').toMatchObject({
+  expect(another, 'another document at the same address').toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
       /comes from other\.md, which is not this document[\s\S]*--source-ref[\s\S]*--address/,
