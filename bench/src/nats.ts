@@ -2,13 +2,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { processCpuMs } from './cpu.ts'
 import { BenchError, EXIT_ENVIRONMENT } from './errors.ts'
+import { freePort } from './processes.ts'
 import { type Nats, openNats } from './product.ts'
 
 export interface BenchNats {
@@ -106,15 +107,6 @@ export async function connectNats(url: string, name = 'bench'): Promise<Nats> {
   )!
   while (!nats.connected) await delay(5)
   return nats
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function answers(port: number): Promise<boolean> {

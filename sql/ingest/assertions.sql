@@ -61,8 +61,8 @@ as $$
    where f.value ->> 'severity' = 'error' and not (f.value ->> 'holds')::boolean order by f.ordinality limit 1
 $$;
 
--- [{"name", "severity", "holds", "message"}] of all assertions that concern an upload; p_definition: of its own dataset. p_planned: on the rows as the plan of the upload would leave them; else as
--- they are. A query sees each row type under its name, and under that of its table where no row type has it: the rows of the upload's
+-- [{"name", "severity", "holds", "message"}] of all assertions that concern an upload; p_definition: of its own dataset. p_planned: on the
+-- rows as the plan of the upload would leave them; else as they are. A query sees each row type under its name, and under that of its table where no row type has it: the rows of the upload's
 -- workspace and client, where a column says whose they are. It can only read: it runs in a subtransaction that refuses every write and is
 -- rolled back. Internal.
 create or replace function iu_core.fn_ingest_assertions(p_upload iu_core.ingest_upload, p_definition jsonb, p_planned boolean) returns jsonb
@@ -84,6 +84,7 @@ begin
     v_tables := iu_core.fn_ingest_asserted_tables(p_upload, p_definition, v_asserting, p_planned);
     for v_assertion in select value from jsonb_array_elements(v_asserting -> 'assertions') with ordinality a order by a.ordinality loop
       v_failure := null;
+      v_count := null;
       begin
         perform set_config('transaction_read_only', 'on', true);
         execute format($sql$
@@ -95,7 +96,10 @@ begin
         raise triggered_action_exception;
       exception
         when triggered_action_exception then
-          null;
+          -- A function that the query calls may raise it as well: then nothing was counted.
+          if v_count is null then
+            get stacked diagnostics v_failure = message_text;
+          end if;
         when others then
           get stacked diagnostics v_failure = message_text;
       end;

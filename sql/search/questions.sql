@@ -421,7 +421,8 @@ end $$;
 grant execute on function iu_core.fn_search_log_set(uuid, boolean, integer) to dot_executor, service_role, authenticated, stagedoor_reviewer;
 
 -- Logs a question that found nothing, where its workspace asks for it: as it was typed, cut off after 200 characters, and never a text that
--- search has. At most 1,000 questions: those asked longest ago leave first. Returns whether it was logged.
+-- search has. At most 1,000 questions: those asked longest ago leave first. In a read-only transaction, of a caller that may only read, nothing
+-- is logged. Returns whether it was logged.
 create or replace function iu_core.fn_search_missed_add(p_workspace_id uuid, p_question text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -434,7 +435,7 @@ declare
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
   select s.missed_days into v_days from iu_core.search_setting s where s.workspace_id = p_workspace_id and s.log_missed;
-  if not found or v_question = '' then
+  if not found or v_question = '' or current_setting('transaction_read_only')::boolean then
     return false;
   end if;
   insert into iu_core.search_missed as m (workspace_id, question)

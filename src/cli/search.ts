@@ -13,14 +13,8 @@ import {
   searchedDocuments,
   setDocument,
 } from '../search/legacy.ts'
-import {
-  LIFECYCLES,
-  MAX_HITS,
-  parseColumnValues,
-  type SearchAnswer,
-  SOURCES,
-  search,
-} from '../search/query.ts'
+import { type SearchAnswer, search } from '../search/query.ts'
+import { LIFECYCLES, MAX_HITS, parseColumnValues, SOURCES } from '../search/question.ts'
 import { SORTS } from '../search/result-list.ts'
 import {
   addSynonyms,

@@ -5,7 +5,13 @@ import { nullable, type Static, shape, Text, Type, Uuid } from '../kernel/schema
 import { EMBEDDERS, STORES } from '../search/collections.ts'
 import { deleteDocument, setDocument } from '../search/legacy.ts'
 import type { Search } from '../search/library.ts'
-import { LIFECYCLES, MAX_HITS, MAX_QUESTION_CHARACTERS, parseColumnValues, SOURCES } from '../search/query.ts'
+import {
+  LIFECYCLES,
+  MAX_HITS,
+  MAX_QUESTION_CHARACTERS,
+  parseColumnValues,
+  SOURCES,
+} from '../search/question.ts'
 import { SORTS } from '../search/result-list.ts'
 import {
   AuditReport,

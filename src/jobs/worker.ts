@@ -164,7 +164,7 @@ class RunningWorker implements LeasingWorker {
   private lease!: WorkerLease
   private wakeups: Wakeups | undefined
   /** Jobs that notifications have named since the last claim. */
-  private told: string[] = []
+  private notified: string[] = []
   /** Since the last claim it was woken by something else, too: any job may be due. */
   private mustLook = false
   /** The last claim found nothing more, and a wait followed it. */
@@ -370,8 +370,8 @@ class RunningWorker implements LeasingWorker {
   private async claimOnce(): Promise<void> {
     if (this.lease.over) await this.registerAgain()
     const { lease } = this
-    const told = this.takeTold(lease)
-    if (told !== undefined) return this.claimTold(lease, told)
+    const notified = this.takeNotified(lease)
+    if (notified !== undefined) return this.claimNotified(lease, notified)
     // Handlers that end at once have ended after it: one large claim instead of two of half the size.
     await setImmediate()
     if (this.lingers) await delay(this.options.lingerMs)
@@ -412,19 +412,19 @@ class RunningWorker implements LeasingWorker {
     }
   }
 
-  /** Jobs that can be claimed by their ids: a worker that waits was told of nothing else, and all of them can begin at once, in any order. */
-  private takeTold(lease: WorkerLease): readonly string[] | undefined {
-    const { told, mustLook, hasWaited } = this
-    this.told = []
+  /** Jobs that can be claimed by their ids: a worker that waits was notified of nothing else, and all of them can begin at once, in any order. */
+  private takeNotified(lease: WorkerLease): readonly string[] | undefined {
+    const { notified, mustLook, hasWaited } = this
+    this.notified = []
     this.mustLook = false
     this.hasWaited = false
-    if (told.length === 0 || mustLook || !hasWaited || !lease.idle || this.options.suspects === 'only')
+    if (notified.length === 0 || mustLook || !hasWaited || !lease.idle || this.options.suspects === 'only')
       return undefined
-    return told.length <= Math.min(this.room(), this.executor.freePlaces) ? told : undefined
+    return notified.length <= Math.min(this.room(), this.executor.freePlaces) ? notified : undefined
   }
 
   /** Everything else that is due is found by what the next wake-up or the poll begins. */
-  private async claimTold(lease: WorkerLease, ids: readonly string[]): Promise<void> {
+  private async claimNotified(lease: WorkerLease, ids: readonly string[]): Promise<void> {
     const jobs = await this.claims.byId(lease, ids)
     this.trouble = undefined
     if (jobs.length > 0) this.lastWasSuspect = false
@@ -553,7 +553,7 @@ class RunningWorker implements LeasingWorker {
     const { listenUrl, handlers, executor = DEFAULT_EXECUTOR } = this.options
     if (listenUrl === undefined) return undefined
     const wakeups = openWakeups(listenUrl, this.log)
-    wakeups.on('jobs', (key) => this.hear(key))
+    wakeups.on('jobs', (key) => this.onNotify(key))
     wakeups.onChange(() => {
       // A server that restarted keeps in memory only who is idle.
       this.lease.forgetIdle()
@@ -581,12 +581,12 @@ class RunningWorker implements LeasingWorker {
   }
 
   /** A kind, and perhaps the job. */
-  private hear(key: string): void {
+  private onNotify(key: string): void {
     const [kind = '', job] = key.split(' ')
     if (kind !== '' && !(kind in this.options.handlers)) return
     if (job === undefined) this.look()
     else {
-      this.told.push(job)
+      this.notified.push(job)
       this.wake.now()
     }
   }

@@ -6,7 +6,7 @@ import { Type } from '../kernel/schema.ts'
 import type { Answer } from './answers.ts'
 import type { ToolCall } from './session.ts'
 import { type Tool, tool, Workspace } from './tool.ts'
-import { describeProposal } from './uploads.ts'
+import { describeProposal, summarize } from './uploads.ts'
 
 const proposeChangeTool = tool({
   name: 'propose_change',
@@ -47,7 +47,11 @@ const proposeChangeTool = tool({
     )
     const data = await call.transaction((client) => describeProposal(client, call, upload.upload_id))
     return {
-      ...summaryOf(data, created),
+      ...summarize(data, created, {
+        counts: `, its plan has ${data.lines.total ?? 0} rows`,
+        refused: 'The plan cannot be submitted.',
+        remedy: '`refusal` says why; propose another statement under another key.',
+      }),
       data: { created, operation: upload.proposal?.operation, table: upload.proposal?.target, ...data },
     }
   },
@@ -75,20 +79,4 @@ async function openTables(call: ToolCall, workspaceId: string): Promise<Answer> 
       : []),
   ]
   return { summary: `Tables that are open to statements: ${tables.length}.`, data: { tables }, next: steps }
-}
-
-function summaryOf(
-  { status, lines, refusal }: Awaited<ReturnType<typeof describeProposal>>,
-  created: boolean,
-): Pick<Answer, 'summary' | 'next'> {
-  const found = created ? '' : 'This proposal was there already. '
-  if (status === 'promoted')
-    return { summary: `${found}The upload is promoted: people approved it.`, next: [] }
-  const stands = `${found}The upload is ${status}, its plan has ${lines.total ?? 0} rows. Production is unchanged.`
-  if (refusal !== null)
-    return {
-      summary: `${stands} The plan cannot be submitted.`,
-      next: ['`refusal` says why; propose another statement under another key.'],
-    }
-  return { summary: stands, next: ['get_plan shows each row; submit asks people for a review.'] }
 }

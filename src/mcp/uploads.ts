@@ -95,7 +95,7 @@ const proposeRowsTool = tool({
       }),
     )
     const data = await call.transaction((client) => describeProposal(client, call, upload.upload_id))
-    return { ...summarize(data, created), data: { created, ...data } }
+    return { ...summarize(data, created, aboutRows(data)), data: { created, ...data } }
   },
 })
 
@@ -131,7 +131,7 @@ const repairRowsTool = tool({
       repairUpload(call.deps.ingest.pool, call.actor, { upload: id, corrections }),
     )
     const data = await call.transaction((client) => describeProposal(client, call, id))
-    const { summary, next } = summarize(data, true)
+    const { summary, next } = summarize(data, true, aboutRows(data))
     return {
       summary: `${repair.lines} lines and ${repair.cells} cells corrected. ${summary}`,
       data: { repair, ...data },
@@ -403,12 +403,7 @@ export async function describeProposal(client: Client, call: ToolCall, id: strin
       : await listRows(client, id, { rowType: leaf, problems: true, limit: MAX_PROBLEM_LINES + 1 })
   const page = pageOf(lines.map(problemsOf), MAX_PROBLEM_LINES, ({ line }) => String(line))
   return {
-    upload: id,
-    change: upload.change,
-    url: call.changeUrl(upload.change),
-    status: upload.status,
-    review_status: upload.review_status,
-    digest: upload.plan_digest,
+    ...stateOf(call, upload),
     lines: {
       total: upload.line_count,
       valid: upload.valid_count,
@@ -447,20 +442,44 @@ function problemsOf({ row_number, validation_status, raw_payload, ...row }: Stag
   }
 }
 
-function summarize(
-  { status, lines, refusal, digest }: Awaited<ReturnType<typeof describeProposal>>,
+function stateOf(call: ToolCall, { upload_id, change, status, review_status, plan_digest }: Upload) {
+  return {
+    upload: upload_id,
+    change,
+    url: call.changeUrl(change),
+    status,
+    review_status,
+    digest: plan_digest,
+  }
+}
+
+/** What a summary says of the plan of rows, or of a statement. */
+interface AboutPlan {
+  /** Behind "The upload is planned". */
+  readonly counts: string
+  readonly refused: string
+  readonly remedy: string
+}
+
+function aboutRows({ lines }: Awaited<ReturnType<typeof describeProposal>>): AboutPlan {
+  return {
+    counts: `: ${lines.total ?? 0} lines, ${lines.invalid ?? 0} of them invalid`,
+    refused: 'The plan cannot be submitted yet.',
+    remedy: 'repair_rows corrects lines; `refusal` and `problem_lines` say what is wrong.',
+  }
+}
+
+/** In words of ours, with what can be done next. */
+export function summarize(
+  { status, refusal, digest }: Awaited<ReturnType<typeof describeProposal>>,
   created: boolean,
+  { counts, refused, remedy }: AboutPlan,
 ): { summary: string; next: readonly string[] } {
-  const counts = `${lines.total ?? 0} lines, ${lines.invalid ?? 0} of them invalid`
   const found = created ? '' : 'This proposal was there already. '
-  const stands = `${found}The upload is ${status}: ${counts}. Production is unchanged.`
+  const stands = `${found}The upload is ${status}${counts}. Production is unchanged.`
   if (status === 'promoted')
     return { summary: `${found}The upload is promoted: people approved it.`, next: [] }
-  if (refusal !== null)
-    return {
-      summary: `${stands} The plan cannot be submitted yet.`,
-      next: ['repair_rows corrects lines; `refusal` and `problem_lines` say what is wrong.'],
-    }
+  if (refusal !== null) return { summary: `${stands} ${refused}`, next: [remedy] }
   if (digest === null) return { summary: stands, next: ['get_status says what to wait for.'] }
   return { summary: stands, next: ['get_plan shows each row; submit asks people for a review.'] }
 }
@@ -477,12 +496,7 @@ export async function readPlan(
   const page = pageOf(found.map(planRowOf), limit, ({ place }) => place)
   const isFirst = filter.after === undefined && upload.plan_digest !== null
   return {
-    upload: id,
-    change: upload.change,
-    url: call.changeUrl(upload.change),
-    status: upload.status,
-    review_status: upload.review_status,
-    digest: upload.plan_digest,
+    ...stateOf(call, upload),
     totals: upload.plan_totals,
     refusal: upload.plan_refusal,
     outdated: upload.outdated,

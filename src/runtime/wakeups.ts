@@ -23,8 +23,8 @@ import { NatsWakeups, type WakeupHooks } from './nats-wakeups.ts'
 import { Wake } from './wake.ts'
 
 /**
- * `jobs` by kind, perhaps with the id of one (kind id), `inbox` by shards (1,2,3), `commands` by lists of handlers as JSON, `approvals` by record, `search`, `waits`, `shards`.
- * An empty key: any.
+ * `jobs` by kind, perhaps with the id of one (kind id), `inbox` by shards (1,2,3), `commands` by lists of handlers as JSON, `approvals` by
+ * record, `search`, `waits`, `shards`. An empty key: any.
  */
 export type Topic = (typeof TOPICS)[number]
 const TOPICS = ['jobs', 'inbox', 'commands', 'waits', 'shards', 'search', 'approvals'] as const

@@ -1,6 +1,6 @@
 /** Hits: chunks that the legs found are checked in PostgreSQL, ranked, merged per unit or document, and shown with a snippet. */
 import type { Client, Queryable } from '../kernel/postgres/connection.ts'
-import type { Question } from './query.ts'
+import type { Question } from './question.ts'
 import { type ChunkFacts, type DocumentState, type Found, fuse, type Ranked, rank } from './ranking.ts'
 import {
   countFacets,

@@ -12,7 +12,8 @@ import {
 } from './collections.ts'
 import * as documents from './legacy.ts'
 import { openProviders } from './providers.ts'
-import { type SearchAnswer, type SearchRequest, search, type Transaction } from './query.ts'
+import { type SearchAnswer, search, type Transaction } from './query.ts'
+import type { SearchRequest } from './question.ts'
 import type { MissedQuestion, Synonyms } from './shapes.ts'
 import * as status from './status.ts'
 import {

@@ -5,7 +5,7 @@
 import type { Client } from '../kernel/postgres/connection.ts'
 import { editDistance } from '../kernel/text.ts'
 import { fold, mapFreeText, wordsOf } from './hits.ts'
-import type { Question } from './query.ts'
+import type { Question } from './question.ts'
 import type { Correction, UsedSynonym } from './shapes.ts'
 import { rowTexts, visibleRows } from './table-hits.ts'
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
-import type { Question } from './query.ts'
+import type { Question } from './question.ts'
 import type { ChunkFacts, Ranked } from './ranking.ts'
 import type { FacetValue } from './shapes.ts'
 import type { RowFacts } from './table-hits.ts'

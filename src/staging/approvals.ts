@@ -227,7 +227,9 @@ export async function waitForApproval(
       const approval = await read()
       if (approval.decided || until?.aborted) return approval
       const leftMs = Date.parse(approval.expires_at) - Date.now() + 50
-      await wake.wait(Math.max(50, Math.min(signals?.works ? POLL_MS.notified : POLL_MS.alone, leftMs)))
+      const pollMs = signals?.works ? POLL_MS.notified : POLL_MS.alone
+      // It expires by the clock of the database: where that of this host is ahead, the poll finds it.
+      await wake.wait(leftMs > 0 ? Math.max(50, Math.min(pollMs, leftMs)) : POLL_MS.alone)
     }
   } finally {
     until?.removeEventListener('abort', onAbort)

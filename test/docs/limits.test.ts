@@ -106,9 +106,9 @@ it('says what the source says', () => {
     'pieces of a document': constant('src/units/manifest.ts', 'MAX_PIECES'),
     'a document': constant('src/units/marking/mark.ts', 'MAX_DOCUMENT_BYTES'),
     'text of a unit': constant('src/units/manifest.ts', 'MAX_PIECE_BYTES'),
-    'characters of a question': constant('src/search/query.ts', 'MAX_QUESTION_CHARACTERS'),
+    'characters of a question': constant('src/search/question.ts', 'MAX_QUESTION_CHARACTERS'),
     'words of a question that count': constant('src/search/query.ts', 'MAX_QUERY_WORDS'),
-    'hits of a question': constant('src/search/query.ts', 'MAX_HITS'),
+    'hits of a question': constant('src/search/question.ts', 'MAX_HITS'),
   }
   expect(Object.fromEntries(Object.keys(expected).map((what) => [what, rows.get(what)?.value]))).toEqual(
     expected,

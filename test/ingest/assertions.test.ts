@@ -180,6 +180,17 @@ it('that fails refuses the plan, and says why', async () => {
   expect(failed.plan_refusal).toBe('The assertion fails cannot be checked: division by zero')
 })
 
+it('that raises the error with which its check ends does not hold', async () => {
+  await db.owner(`create or replace function public.ledger_raises() returns integer language plpgsql as $$
+    begin raise triggered_action_exception using message = 'raised on purpose'; end $$`)
+  await register([
+    { name: 'holds', sql: 'select 1 from entry where id < 0' },
+    { name: 'raises', sql: 'select public.ledger_raises()' },
+  ])
+  const raised = await upload('42,E,1.00,\n')
+  expect(raised.plan_refusal).toBe('The assertion raises cannot be checked: raised on purpose')
+})
+
 it.each([
   ['a statement that writes', `insert into public.ledger_marks values ('x') returning 1`],
   ['an end of the query around it', `select 1), x as (delete from public.ledger_entries returning 1`],

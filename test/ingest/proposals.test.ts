@@ -136,6 +136,22 @@ describe('a statement', () => {
     })
   })
 
+  it('of the same key is found where it changes nothing any more, and on whatever table it was', async () => {
+    const statement = `delete from products where sku = 'once'`
+    await proposals.sql(`insert into products (sku) values ('once')`)
+    const first = await proposals.propose(statement, { key: 'k2' })
+    await proposals.promote(first)
+    expect(await proposals.propose(statement, { key: 'k2' })).toMatchObject({
+      upload_id: first.upload_id,
+      status: 'promoted',
+    })
+    await proposals.sql('create table public.keyed (id integer primary key)')
+    await proposals.open('public.keyed')
+    await expect(proposals.propose('insert into keyed values (1)', { key: 'k2' })).rejects.toMatchObject({
+      code: 'argument_invalid',
+    })
+  })
+
   it('cannot be planned again or take a file, and says how it is proposed again', async () => {
     const upload = await proposals.propose(`update products set price = 13 where sku = 'a'`)
     await expect(
@@ -393,13 +409,15 @@ describe('between proposal and promotion', () => {
     expect((await stale(deletes.upload_id)).items).toMatchObject([{ key: { id: 4 }, conflict: 'to_delete' }])
     expect((await stale(inserts.upload_id)).items).toMatchObject([{ key: { id: 9 }, conflict: 'created' }])
     const pool = db.pool('stagedoor_worker')
-    const again = await proposeAgain(
-      { pool, home: '', proposalPool: proposals.proposalPool },
-      upload.upload_id,
-      {
+    const proposeIt = (options: { dryRun?: true } = {}) =>
+      proposeAgain({ pool, home: '', proposalPool: proposals.proposalPool }, upload.upload_id, {
         actor: backEndActor(pool, proposals.operator.userId),
-      },
-    )
+        ...options,
+      })
+    await proposeIt({ dryRun: true })
+    // A dry run discards nothing.
+    await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'plan_stale' })
+    const again = await proposeIt()
     expect(again.upload.upload_id).not.toBe(upload.upload_id)
     await proposals.promote(again.upload)
     expect(await proposals.sql('select n from stock order by id')).toEqual(

@@ -1,6 +1,7 @@
 /** Units and documents in search without a worker: each in the state that a test is about. */
 import { randomUUID } from 'node:crypto'
-import { type SearchAnswer, type SearchRequest, search } from '../../src/search/query.ts'
+import { type SearchAnswer, search } from '../../src/search/query.ts'
+import type { SearchRequest } from '../../src/search/question.ts'
 import { createVectorSearch, type SearchConfig, type VectorSearch } from '../../src/search/vector-search.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { type AppRole, createMember, createWorkspace, type Member } from '../support/factories.ts'

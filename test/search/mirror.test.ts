@@ -174,6 +174,28 @@ describe('the thread of the scan', () => {
     await expect(held(mirror, collection)).rejects.toThrow(StoreUnavailable)
   })
 
+  it('is not opened again for questions that waited when the mirror was closed', async () => {
+    const collection = await recorded(1)
+    const scanners: Scanner[] = []
+    let ticks = 0
+    const mirror = new Mirror({
+      db: pool,
+      collection,
+      now: () => ++ticks,
+      openScanner: () => {
+        scanners.push(openScanner())
+        return scanners.at(-1)!
+      },
+    })
+    await writer.upsert(collection, [pointOf(0)])
+    expect(await held(mirror, collection)).toEqual(ids(1))
+    // The second one waits for the read of the first.
+    const asked = Promise.allSettled([held(mirror, collection), held(mirror, collection)])
+    await mirror.close()
+    for (const answer of await asked) expect(answer).toMatchObject({ reason: expect.any(StoreUnavailable) })
+    expect(scanners).toHaveLength(1)
+  })
+
   it('is an outage of the store when it ends every time', async () => {
     const collection = await recorded(1)
     await writer.upsert(collection, [pointOf(0)])

@@ -1,6 +1,7 @@
 /** A unit is found by its words from the moment of its commit, before search has taken it in. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type SearchFilters, search } from '../../src/search/query.ts'
+import { search } from '../../src/search/query.ts'
+import type { SearchFilters } from '../../src/search/question.ts'
 import { createVectorSearch } from '../../src/search/vector-search.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, type Member } from '../support/factories.ts'

@@ -1,7 +1,7 @@
 /** What words search takes a text to be made of, and what a query asks for. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitExclusions } from '../../src/search/query.ts'
+import { splitExclusions } from '../../src/search/question.ts'
 import { useDatabase } from '../support/database.ts'
 import { cases } from '../support/length.ts'
 

@@ -16,7 +16,7 @@ export interface SizingRow {
   readonly wal_mb_per_s: number
   readonly messages_per_s: number
   /** What gives way first, and how much of it is used: above 1 it has. */
-  readonly wall: string
+  readonly limit: string
   readonly used: number
   readonly moved_by: string
 }
@@ -87,7 +87,7 @@ function sizingRow(parameters: Parameters, mode: Mode, hosts: number, effort: nu
     mode === 'gateway'
       ? gateways * serverConnections
       : serverConnections + Math.ceil(hosts * parameters.postgres.idle.connections)
-  const walls: Record<string, number> = {
+  const limits: Record<string, number> = {
     connections: connections / maxConnections,
     'Postgres CPU': prediction.postgres_cores / cores,
     WAL: prediction.wal_mb_per_s / walMbPerS,
@@ -95,7 +95,7 @@ function sizingRow(parameters: Parameters, mode: Mode, hosts: number, effort: nu
     ...(mode === 'gateway' && { 'gateway CPU': prediction.claimer_cores }),
     ...(mode !== 'direct' && { NATS: natsCores(parameters, prediction) }),
   }
-  const [wall, used] = Object.entries(walls).reduce((first, next) => (next[1] > first[1] ? next : first))
+  const [limit, used] = Object.entries(limits).reduce((first, next) => (next[1] > first[1] ? next : first))
   return {
     mode,
     hosts,
@@ -111,9 +111,9 @@ function sizingRow(parameters: Parameters, mode: Mode, hosts: number, effort: nu
     commits_per_s: prediction.commits_per_s,
     wal_mb_per_s: prediction.wal_mb_per_s,
     messages_per_s: prediction.messages_per_s,
-    wall,
+    limit,
     used,
-    moved_by: mode === 'gateway' && wall === 'connections' ? 'fewer gateways' : MOVED_BY[wall]!,
+    moved_by: mode === 'gateway' && limit === 'connections' ? 'fewer gateways' : MOVED_BY[limit]!,
   }
 }
 
@@ -131,7 +131,7 @@ const HEAD = [
   'commits/s',
   'WAL MB/s',
   'messages/s',
-  'first wall',
+  'first limit',
   'what moves it',
 ]
 const WAYS: Readonly<Record<Mode, string>> = {
@@ -153,7 +153,7 @@ export function sizingTable(rows: readonly SizingRow[]): string {
     whole(row.commits_per_s),
     row.wal_mb_per_s.toFixed(1),
     whole(row.messages_per_s),
-    `${row.wall}, ${whole(row.used * 100)} % used`,
+    `${row.limit}, ${whole(row.used * 100)} % used`,
     row.moved_by,
   ])
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`

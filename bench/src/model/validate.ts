@@ -9,8 +9,9 @@ import type { Contender, Figures, Round, Task } from '../benchmark.ts'
 import { machineBusyMs, postgresCpuMs } from '../cpu.ts'
 import { type BenchNats, startNats } from '../nats.ts'
 import { askAll, type BenchProcess, startProcess, startProcesses, stopAll } from '../processes.ts'
-import { createPool, enqueue, enqueueMany } from '../product.ts'
-import { startHost } from '../remote/hosts.ts'
+import { createPool, enqueue } from '../product.ts'
+import { enqueueNoops, startHost } from '../remote/hosts.ts'
+import { untilEmpty } from '../remote/remote.ts'
 import type { BenchDatabase } from '../server.ts'
 import { percentile, perSecond } from '../statistics.ts'
 import { wakeByNats } from '../wakeups.ts'
@@ -109,16 +110,6 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
   await superuser.query('create extension if not exists pg_stat_statements')
   const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 4, purpose: 'bench' })
   const jobs = backlogOf(cell)
-  const fill = async (count: number): Promise<void> => {
-    for (let from = 0; from < count; from += 5000)
-      await enqueueMany(
-        pool,
-        Array.from({ length: Math.min(5000, count - from) }, (_, n) => ({
-          job_kind: 'noop',
-          payload: { n: from + n },
-        })),
-      )
-  }
   const nats = cell.mode === 'direct' ? undefined : await startNats()
   const started: BenchProcess[] = []
   let wakeups: Awaited<ReturnType<typeof wakeByNats>> | undefined
@@ -129,10 +120,10 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
     if (cell.mode !== 'gateway') await askAll(workers, 'go')
     else started.push(await startHost({ role: 'gateway', workerUrl: database.workerUrl, natsUrl: nats!.url }))
     // Sessions are opened and statements planned: the model knows what they cost afterwards.
-    await fill(WARM_UP_JOBS * cell.processes)
+    await enqueueNoops(pool, WARM_UP_JOBS * cell.processes)
     await untilEmpty(superuser)
     await pool.query(`select iu_core.fn_job_pause('noop')`)
-    await fill(jobs)
+    await enqueueNoops(pool, jobs)
     await superuser.query('vacuum analyze iu_core.job_queue')
     await superuser.query('checkpoint')
     await askAll(workers, 'begins')
@@ -247,17 +238,6 @@ async function paced(
 }
 
 type Pool = ReturnType<typeof createPool>
-
-async function untilEmpty(superuser: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await superuser.query({
-      name: 'empty',
-      text: 'select not exists (select from iu_core.job_queue) as empty',
-    })
-    if (rows[0].empty) return
-    await delay(5)
-  }
-}
 
 function ownCpuMs(): number {
   const { user, system } = process.cpuUsage()

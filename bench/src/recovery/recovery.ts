@@ -12,8 +12,8 @@ import type { Benchmark, Contender, Figures, Task } from '../benchmark.ts'
 import { atMost } from '../criteria.ts'
 import { natsVersion } from '../nats.ts'
 import { askAll } from '../processes.ts'
-import { createPool, enqueueMany, migrate } from '../product.ts'
-import { type Hosts, startHosts } from '../remote/hosts.ts'
+import { createPool, migrate } from '../product.ts'
+import { enqueueNoops, type Hosts, startHosts } from '../remote/hosts.ts'
 import { medianOf, worstOf } from '../statistics.ts'
 import { startReplicatedServer } from './failover.ts'
 
@@ -223,14 +223,7 @@ async function measure(fault: Fault, place: Place): Promise<Figures> {
   const possible = (HOSTS * PLACES * 1000) / HANDLER_MS
   const jobs = possible * BACKLOG_SECONDS
   const pool = createPool(place.workerUrl, { role: 'dot_executor', max: 2, purpose: 'bench' })
-  for (let from = 0; from < jobs; from += 5000)
-    await enqueueMany(
-      pool,
-      Array.from({ length: Math.min(5000, jobs - from) }, (_, n) => ({
-        job_kind: 'noop',
-        payload: { n: from + n },
-      })),
-    )
+  await enqueueNoops(pool, jobs)
   await pool.end()
   const hosts = await startHosts(place, {
     way: 'remote',

@@ -2,6 +2,7 @@
 
 import { type BenchNats, startNats } from '../nats.ts'
 import { type BenchProcess, startProcess, startProcesses, stopAll } from '../processes.ts'
+import { type createPool, enqueueMany } from '../product.ts'
 import type { BenchDatabase } from '../server.ts'
 import type { HostInput } from './process.ts'
 
@@ -59,4 +60,18 @@ export async function startHosts(
     throw error
   }
   return { nats, ...started, stop }
+}
+
+const ENQUEUED_AT_ONCE = 5000
+
+/** Jobs whose payloads are numbered from 0. */
+export async function enqueueNoops(pool: ReturnType<typeof createPool>, jobs: number): Promise<void> {
+  for (let from = 0; from < jobs; from += ENQUEUED_AT_ONCE)
+    await enqueueMany(
+      pool,
+      Array.from({ length: Math.min(ENQUEUED_AT_ONCE, jobs - from) }, (_, n) => ({
+        job_kind: 'noop',
+        payload: { n: from + n },
+      })),
+    )
 }

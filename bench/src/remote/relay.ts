@@ -3,9 +3,9 @@ import type { Benchmark, Contender, Figures, Task } from '../benchmark.ts'
 import { atLeast, atMost } from '../criteria.ts'
 import { natsVersion } from '../nats.ts'
 import { askAll } from '../processes.ts'
-import { createPool, enqueueMany } from '../product.ts'
+import { createPool } from '../product.ts'
 import { medianOf, worstOf } from '../statistics.ts'
-import { startHosts } from './hosts.ts'
+import { enqueueNoops, startHosts } from './hosts.ts'
 import type { Begin } from './process.ts'
 import { untilEmpty, usage } from './remote.ts'
 
@@ -55,14 +55,7 @@ async function measure({ database, size }: Task, concurrency: number): Promise<F
   const hosts = await startHosts(database, { way: 'remote', workers: 1, concurrency, handlerMs: 0 })
   try {
     const before = await usage(superuser, hosts)
-    for (let from = 0; from < jobs; from += 5000)
-      await enqueueMany(
-        pool,
-        Array.from({ length: Math.min(5000, jobs - from) }, (_, n) => ({
-          job_kind: 'noop',
-          payload: { n: from + n },
-        })),
-      )
+    await enqueueNoops(pool, jobs)
     await untilEmpty(superuser)
     const after = await usage(superuser, hosts)
     const each = (of: 'postgres' | 'nats' | 'gateway' | 'workers'): number =>

@@ -9,9 +9,9 @@ import { postgresCpuMs } from '../cpu.ts'
 import { atLeast, atMost } from '../criteria.ts'
 import { natsVersion } from '../nats.ts'
 import { askAll } from '../processes.ts'
-import { createPool, enqueue, enqueueMany } from '../product.ts'
+import { createPool, enqueue } from '../product.ts'
 import { medianOf, percentile, worstOf } from '../statistics.ts'
-import { type Hosts, type HostsWanted, startHosts } from './hosts.ts'
+import { enqueueNoops, type Hosts, type HostsWanted, startHosts } from './hosts.ts'
 import type { Begin } from './process.ts'
 
 const WORKERS = [64, 128]
@@ -93,14 +93,7 @@ async function measure({ database, size }: Task, wanted: HostsWanted): Promise<F
     const latencies = await measureLatencies(superuser, pool, hosts, count)
     const possible = (wanted.workers * 1000) / HANDLER_MS
     const jobs = Math.ceil(possible * (size + WARM_UP_MS / 1000) * 1.1)
-    for (let from = 0; from < jobs; from += 5000)
-      await enqueueMany(
-        pool,
-        Array.from({ length: Math.min(5000, jobs - from) }, (_, n) => ({
-          job_kind: 'noop',
-          payload: { n: from + n },
-        })),
-      )
+    await enqueueNoops(pool, jobs)
     await delay(WARM_UP_MS)
     const before = await usage(superuser, hosts)
     await delay(size * 1000)

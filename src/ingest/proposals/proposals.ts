@@ -20,7 +20,7 @@ import {
   type Until,
 } from '../pipeline.ts'
 import type { ProposalTable } from '../shapes.ts'
-import { beginUpload, discardUpload, failUpload, requireUpload } from '../uploads.ts'
+import { beginUpload, discardUpload, failUpload, requireUpload, type Upload } from '../uploads.ts'
 import { requireImageLength, type WorkedOut, workOut } from './session.ts'
 import { type OpenTable, tidyStatement } from './statement.ts'
 
@@ -45,7 +45,7 @@ export async function propose(
   given: string,
   options: ProposalOptions,
 ): Promise<IngestResult> {
-  const { actor, workspaceId } = options
+  const { actor, workspaceId, key, dryRun } = options
   const statement = tidyStatement(given)
   const { actor: proposer, tables } = await actor.transaction(async (client) => {
     const { rows } = await client.query<{ admitted: { actor: string; tables: OpenTable[] } }>(
@@ -54,6 +54,11 @@ export async function propose(
     )
     return rows[0]!.admitted
   })
+  // Before the statement runs: it may change nothing any more, because its proposal was promoted.
+  if (key !== undefined && !dryRun) {
+    const upload = await actor.transaction((client) => findByKey(client, workspaceId, key))
+    if (upload !== undefined) return { upload: requireSame(upload, statement), created: false }
+  }
   if (deps.proposalPool === undefined)
     throw new StagedoorError('proposal_login_missing', { reason: 'PROPOSAL_DATABASE_URL is not set' })
   const workedOut = await workOut(deps.proposalPool, statement, { workspaceId, actor: proposer, tables })
@@ -67,7 +72,7 @@ export async function propose(
   return record(deps, statement, workedOut, options)
 }
 
-/** The same statement once more, as a new proposal; the earlier one is discarded where it was not promoted. */
+/** The same statement once more, as a new proposal; the earlier one is discarded where it was not promoted, unless this is a dry run. */
 export async function proposeAgain(
   deps: PipelineDeps,
   upload: string,
@@ -81,7 +86,7 @@ export async function proposeAgain(
   const workspaceId = before.workspace_id
   const named = { title: title ?? (before.file_name === titleOf(statement) ? undefined : before.file_name) }
   const result = await propose(deps, statement, { ...options, ...named, workspaceId })
-  if (before.status === 'planned')
+  if (before.status === 'planned' && !options.dryRun)
     await actor.transaction((client) => discardUpload(client, upload, actor.onBehalfOf))
   return result
 }
@@ -99,9 +104,7 @@ async function record(
       platform: PLATFORM,
       file_name: (title ?? titleOf(statement)).slice(0, MAX_TITLE_LENGTH),
       // The same statement may be right every week: only a key makes two proposals one.
-      file_hash: createHash('sha256')
-        .update(`proposal ${key ?? randomUUID()}`)
-        .digest('hex'),
+      file_hash: hashOfKey(key ?? randomUUID()),
       byte_len: Buffer.byteLength(statement),
       run_mode: dryRun ? 'FULL_DRY_RUN' : 'SAFE_PROD',
       options: { source: 'sql' },
@@ -109,7 +112,7 @@ async function record(
     }),
   )
   const find = () => actor.transaction((client) => requireUpload(client, upload_id))
-  if (reader_token === null) return { upload: await requireSame(await find(), statement), created }
+  if (reader_token === null) return { upload: requireSame(await find(), statement), created }
   try {
     await inTransaction(
       deps.pool,
@@ -139,11 +142,26 @@ async function record(
   return { ...(await advanceUpload(deps, upload_id, { actor, until })), created }
 }
 
-async function requireSame<T extends { upload_id: string; proposal: { statement: string } | null }>(
-  upload: T,
-  statement: string,
-): Promise<T> {
+function hashOfKey(key: string): string {
+  return createHash('sha256').update(`proposal ${key}`).digest('hex')
+}
+
+/** The proposal of a key, on whatever table. One that is not recorded yet is found when it is begun (fn_ingest_begin). */
+async function findByKey(client: Client, workspaceId: string, key: string): Promise<Upload | undefined> {
+  const { rows } = await client.query<{ upload_id: string }>(
+    `select upload_id from iu_core.v_ingest_upload
+      where workspace_id = $1 and client_id = $1 and platform = $2 and file_hash = $3
+        and status in ('planned', 'promoted') and run_mode <> 'FULL_DRY_RUN'
+      order by created_at limit 1`,
+    [workspaceId, PLATFORM, hashOfKey(key)],
+  )
+  return rows[0] && requireUpload(client, rows[0].upload_id)
+}
+
+function requireSame(upload: Upload, statement: string): Upload {
   if (upload.proposal?.statement === statement) return upload
+  if (upload.status === 'reading')
+    throw new StagedoorError('proposal_blocked', { reason: 'a proposal with the same key is being recorded' })
   const reason = `The key belongs to another statement, that of upload ${upload.upload_id}`
   throw new StagedoorError('argument_invalid', { reason, argument: 'key' })
 }

@@ -1,8 +1,8 @@
 /**
  * Analyses a proposed statement with PostgreSQL itself: as the body of a function that is never called, in a transaction that is rolled
  * back. The tree that PostgreSQL makes of it names every table, column, function and operator by its number, so no search path, quoting
- * or comment changes what is checked. The wall are the rights of the login (proposal-tables.sql); this says early and clearly what is
- * refused, and keeps out what every login may call.
+ * or comment changes what is checked. What a statement can do at all is limited by the rights of the login (proposal-tables.sql); the
+ * analysis says early and clearly what is refused, and keeps out what every login may call.
  */
 
 import { StagedoorError } from '../../kernel/errors.ts'

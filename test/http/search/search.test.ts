@@ -233,6 +233,11 @@ describe('the list over HTTP', () => {
       body: { changed: true },
     })
     await get(viewer, '/search?q=qwertyuiop')
+    const reading = await api.token(viewer, { readOnly: true })
+    expect(await api.get('/api/v1/search?q=zxcvbnm', reading)).toMatchObject({
+      status: 200,
+      body: { hits: [] },
+    })
     expect(await get(viewer, '/search/missed')).toMatchObject({ status: 403 })
     expect((await get(admin, '/search/missed')).body).toMatchObject({
       log: { on: true },

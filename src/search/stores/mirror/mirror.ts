@@ -171,6 +171,8 @@ export class Mirror {
   }
 
   private async read(startedAt: number): Promise<void> {
+    // Asked for before: a thread that is opened now would never be closed.
+    if (this.closed) throw new StoreUnavailable('The mirror of the vectors is closed')
     this.scanner ??= (this.options.openScanner ?? openScanner)()
     const { scanner } = this
     await inOneSession(this.options.db, async (db, history) => {
