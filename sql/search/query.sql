@@ -185,6 +185,7 @@ create or replace function iu_core.fn_search_texts(p_workspace_id uuid, p_chunk_
 returns table (id uuid, text text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   -- Enough to find a passage in; a whole document kept the server busy for seconds.

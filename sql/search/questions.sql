@@ -10,6 +10,7 @@
 create or replace function iu_core.fn_search_question(p_workspace_id uuid, p_words text[], p_typing boolean default false) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
@@ -37,6 +38,7 @@ grant execute on function iu_core.fn_search_question(uuid, text[], boolean) to
 create or replace function iu_core.fn_search_unknown_words(p_workspace_id uuid, p_words text[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
@@ -220,6 +222,7 @@ create or replace function iu_core.fn_search_written(p_workspace_id uuid, p_lexe
 returns table (lexeme text, word text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -246,6 +249,7 @@ create or replace function iu_core.fn_search_completions(p_workspace_id uuid, p_
 returns table (lexeme text, chunks integer, chunk_id uuid, rows uuid[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);
