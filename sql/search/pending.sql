@@ -41,7 +41,8 @@ begin
            ln(1 + (greatest(v_chunks - coalesce(l.chunks, 0), 0) + 0.5) / (coalesce(l.chunks, 0) + 0.5)) as rareness
       from (select * from iu_core.fn_search_question_words(p_workspace_id, v_query.free)
              union all select p, 1, '{}', false from unnest(v_prefixes) as p) as w
-      left join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.lexeme collate "C"
+      left join lateral (select x.chunks from iu_core.search_lexeme x
+                          where x.workspace_id = p_workspace_id and x.lexeme = w.lexeme collate "C" offset 0) as l on true
      order by rareness desc, w.lexeme limit 64
   ), whole as (
     select sum(p.rareness) as mass, count(*) + cardinality(v_prefixes) as asked

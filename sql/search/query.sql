@@ -65,14 +65,15 @@ begin
       select b.chunk_no, (2.2 * b.score)::real as score, least(b.share, 1)::real as share
         from (select k.chunk_no, k.score + coalesce(p.score, 0) as score, k.share + coalesce(p.share, 0) as share
                 from unnest(v_chosen.chunk_nos, v_chosen.scores, v_chosen.shares) as k (chunk_no, score, share)
-               cross join lateral (
-                 select sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score,
+                -- All chosen chunks of a word in one scan of its postings.
+                left join (
+                 select p.chunk_no, sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score,
                         sum(t.share) as share
                    from unnest(v_terms.lexeme_ids[v_rare + 1:], v_terms.weights[v_rare + 1:], v_terms.shares[v_rare + 1:])
                           as t (lexeme_id, weight, share)
-                  cross join lateral (select x.count, x.length from iu_core.search_posting x
-                                       where x.lexeme_id = t.lexeme_id and x.chunk_no = k.chunk_no offset 0) as p
-                 offset 0) as p
+                  cross join lateral (select x.chunk_no, x.count, x.length from iu_core.search_posting x
+                                       where x.lexeme_id = t.lexeme_id and x.chunk_no = any (v_chosen.chunk_nos) offset 0) as p
+                  group by p.chunk_no) as p on p.chunk_no = k.chunk_no
                order by 2 desc, 1) as b
        cross join lateral (
          select from iu_core.search_chunk x
@@ -185,6 +186,7 @@ create or replace function iu_core.fn_search_texts(p_workspace_id uuid, p_chunk_
 returns table (id uuid, text text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   -- Enough to find a passage in; a whole document kept the server busy for seconds.
@@ -291,6 +293,7 @@ set jit = off
 as $$
 declare
   v_rows boolean := iu_core.fn_search_session_is_ours();
+  v_chunks integer[];
   v_terms record;
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -301,16 +304,19 @@ begin
   if not found then
     return;
   end if;
+  v_chunks := array(select x.chunk_no from unnest(p_chunk_ids) as g (chunk_id)
+                     cross join lateral (select c.chunk_no from iu_core.search_chunk c
+                                          where c.chunk_id = g.chunk_id and c.workspace_id = p_workspace_id and (v_rows or c.row_id is null)
+                                         offset 0) as x);
   return query
   select c.chunk_id, (2.2 * s.score)::real, least(s.share, 1)::real, v_terms.asked
-    from unnest(p_chunk_ids) as g (chunk_id)
-   cross join lateral (select x.chunk_no, x.chunk_id from iu_core.search_chunk x
-                        where x.chunk_id = g.chunk_id and x.workspace_id = p_workspace_id and (v_rows or x.row_id is null) offset 0) as c
-   cross join lateral (
-     select sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score, sum(t.share) as share
-       from unnest(v_terms.lexeme_ids, v_terms.weights, v_terms.shares) as t (lexeme_id, weight, share)
-      cross join lateral (select x.count, x.length from iu_core.search_posting x
-                           where x.lexeme_id = t.lexeme_id and x.chunk_no = c.chunk_no offset 0) as p) as s
+    from (select p.chunk_no, sum(t.weight * p.count / (p.count + float8 '0.3' + float8 '0.9' * p.length / v_terms.mean_length)) as score,
+                 sum(t.share) as share
+            from unnest(v_terms.lexeme_ids, v_terms.weights, v_terms.shares) as t (lexeme_id, weight, share)
+           cross join lateral (select x.chunk_no, x.count, x.length from iu_core.search_posting x
+                                where x.lexeme_id = t.lexeme_id and x.chunk_no = any (v_chunks) offset 0) as p
+           group by p.chunk_no) as s
+   cross join lateral (select x.chunk_id from iu_core.search_chunk x where x.chunk_no = s.chunk_no offset 0) as c
    where s.score > 0;
 end $$;
 

@@ -10,6 +10,7 @@
 create or replace function iu_core.fn_search_question(p_workspace_id uuid, p_words text[], p_typing boolean default false) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
@@ -37,6 +38,7 @@ grant execute on function iu_core.fn_search_question(uuid, text[], boolean) to
 create or replace function iu_core.fn_search_unknown_words(p_workspace_id uuid, p_words text[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
@@ -220,6 +222,7 @@ create or replace function iu_core.fn_search_written(p_workspace_id uuid, p_lexe
 returns table (lexeme text, word text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');
@@ -232,8 +235,9 @@ begin
                        select t.text from iu_core.fn_search_texts(p_workspace_id, array[a.chunk_id], '{}') as t where c.row_id is null
                        offset 0) as t
    cross join lateral (select distinct lower(m[1]) as word from regexp_matches(t.text, '([^\s!-/:-@\[-`{-~\u00A0-\u00BF\u2000-\u206F\u3000-\u303F]+)', 'g') as m) as w
-   where left(lower(iu_core.fn_search_fold(w.word)), 2) = left(a.lexeme, 2)
-     and a.lexeme = any (tsvector_to_array(iu_core.fn_search_words(w.word, c.language)));
+   -- In this order: few words of a text begin like the lexeme, and each of them is analysed. A plain word is folded as it is.
+   where case when left(case when octet_length(w.word) = length(w.word) then w.word else lower(iu_core.fn_search_fold(w.word)) end, 2) = left(a.lexeme, 2)
+              then a.lexeme = any (tsvector_to_array(iu_core.fn_search_words(w.word, c.language))) end;
 end $$;
 
 grant execute on function iu_core.fn_search_written(uuid, text[], uuid[], text[]) to
@@ -246,6 +250,7 @@ create or replace function iu_core.fn_search_completions(p_workspace_id uuid, p_
 returns table (lexeme text, chunks integer, chunk_id uuid, rows uuid[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_tables boolean := iu_core.fn_search_has_tables(p_workspace_id);

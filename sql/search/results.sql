@@ -6,6 +6,7 @@ create or replace function iu_core.fn_search_chunk_lexemes(p_workspace_id uuid, 
 returns table (chunk_id uuid, text_hash text, lexeme_ids integer[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   perform iu_core.require_member(p_workspace_id, 'read');

@@ -51,8 +51,10 @@ begin
     select * from iu_core.fn_search_question_words(p_workspace_id, v_query.free)
   ), known as materialized (
     select l.lexeme_id, l.chunks, w.times, w.places, w.is_further, ln(1 + (v_chunks - l.chunks + 0.5) / (l.chunks + 0.5)) as rareness
-      from word w join iu_core.search_lexeme l on l.workspace_id = p_workspace_id and l.lexeme = w.lexeme collate "C"
-     where l.chunks > 0
+      from word w
+     -- Each is looked up by its key: how many words a question has, the planner can only guess, and would read those of all texts.
+     cross join lateral (select x.lexeme_id, x.chunks from iu_core.search_lexeme x
+                          where x.workspace_id = p_workspace_id and x.lexeme = w.lexeme collate "C" and x.chunks > 0 offset 0) as l
   ), place as materialized (
     -- A word that no text has is as rare as one can be.
     select p.place, k.rareness, coalesce(k.rareness, ln(1 + (v_chunks + 0.5) / 0.5)) as mass

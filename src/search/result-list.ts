@@ -77,11 +77,16 @@ function nearEqual<T extends { readonly words: ChunkWords | undefined }>(
   if (size < MIN_COMPARED_WORDS) return undefined
   const mine = new Set(own)
   for (let other = Math.ceil(size * NEAR_EQUAL); other <= size / NEAR_EQUAL; other++)
-    for (const group of bySize.get(other) ?? []) {
-      const shared = group.words!.lexeme_ids.reduce((sum, id) => sum + (mine.has(id) ? 1 : 0), 0)
-      if (shared >= NEAR_EQUAL * (size + other - shared)) return group
-    }
+    for (const group of bySize.get(other) ?? []) if (isNearEqual(mine, group.words!.lexeme_ids)) return group
   return undefined
+}
+
+/** Most texts are told apart by their first words. */
+function isNearEqual(own: ReadonlySet<number>, others: readonly number[]): boolean {
+  let shared = others.length
+  for (const id of others)
+    if (!own.has(id) && --shared < NEAR_EQUAL * (own.size + others.length - shared)) return false
+  return shared >= NEAR_EQUAL * (own.size + others.length - shared)
 }
 
 /** What a hit is counted and sorted by. */

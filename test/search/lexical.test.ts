@@ -48,6 +48,28 @@ describe('a question', () => {
     expect(hits.find((hit) => hit.unit_id === unit.leave)!.score).toBeCloseTo(expected, 4)
   })
 
+  it('looks up its own words only, however many the workspace has', async () => {
+    const library = await createWorkspace(db, 'library')
+    const operator = await member(db, library, 'operator')
+    const { unit_id } = await call<{ unit_id: string }>(operator, 'fn_unit_create', {
+      p_workspace_id: library,
+      p_canonical_address: 'keys',
+      p_body: 'The keys are at the desk.',
+    })
+    await project(db, [unit_id])
+    await db.owner(
+      `insert into iu_core.search_lexeme (workspace_id, lexeme, chunks) select $1, 'word' || n, 1 from generate_series(1, 5000) as n`,
+      [library],
+    )
+    await db.owner('analyze iu_core.search_lexeme')
+    const { rows } = await db.pool('stagedoor_worker').query(
+      `with asked as materialized (select count(*)::integer as found from iu_core.fn_search_lexical($1, 'Where are the keys?'))
+       select found, pg_stat_get_xact_tuples_returned('iu_core.search_lexeme'::regclass)::integer as read from asked`,
+      [library],
+    )
+    expect(rows).toEqual([{ found: 1, read: 0 }])
+  })
+
   it('in Vietnamese is answered with and without its marks', async () => {
     expect(await found(life, 'nghỉ phép')).toEqual([unit.vi])
     expect(await found(life, 'NGHI PHEP bao nhieu ngay')).toEqual([unit.vi])
