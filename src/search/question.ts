@@ -164,13 +164,15 @@ const EXCLUSION = /("[^"]*")|(?<!\S)-"([^"]*)"|(?<!\S)-([^\s"*-][^\s"]*)/g
 export function splitExclusions(question: string): { text: string; excluded: string[] } {
   if (!question.includes('-')) return { text: question, excluded: [] }
   const excluded = new Set<string>()
-  const text = question.replace(/[“”„«»]/g, '"').replace(EXCLUSION, (match, phrase, quoted, word, at, whole) => {
-    if (phrase !== undefined) return phrase
-    const one: string = quoted ?? word
-    if (/[\p{L}\p{N}]/u.test(one)) excluded.add(one)
-    // What follows without a space excludes nothing: an empty phrase keeps it so when fn_search_parse reads the rest.
-    return /\S/.test(whole[at + match.length] ?? ' ') ? '""' : ''
-  })
+  const text = question
+    .replace(/[“”„«»]/g, '"')
+    .replace(EXCLUSION, (match, phrase, quoted, word, at, whole) => {
+      if (phrase !== undefined) return phrase
+      const one: string = quoted ?? word
+      if (/[\p{L}\p{N}]/u.test(one)) excluded.add(one)
+      // What follows without a space excludes nothing: an empty phrase keeps it so when fn_search_parse reads the rest.
+      return /\S/.test(whole[at + match.length] ?? ' ') ? '""' : ''
+    })
   return { text, excluded: [...excluded] }
 }
 
