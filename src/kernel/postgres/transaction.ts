@@ -83,7 +83,7 @@ function isRefusedToAgent(error: unknown, caller: Caller | undefined): boolean {
 function agentProposes(cause: unknown): StagedoorError {
   const message = 'An agent reads and proposes; it does not do this itself'
   const hint =
-    'A person does or sees this. What an agent may read, and how it proposes a change: docs/guides/agents.md.'
+    'Stage what you propose: a marked document (`stagedoor mark`, POST /api/v1/marks) or a record (`stagedoor staging create`, POST /api/v1/staging). A person decides.'
   return new StagedoorError('permission_denied', {}, { cause, message, hint })
 }
 
