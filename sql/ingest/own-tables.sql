@@ -173,6 +173,6 @@ begin
   raise exception using
     errcode = 'SD606',
     message = format('A table has changed since the plan was made: %s', v_reason),
-    hint = format('`stagedoor upload plan %s --again` plans it again.', p_upload.upload_id),
+    hint = iu_core.fn_ingest_plan_again_hint(p_upload.upload_id),
     detail = json_build_object('upload', p_upload.upload_id, 'reason', format('a table has changed since: %s', v_reason))::text;
 end $$;

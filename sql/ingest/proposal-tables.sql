@@ -25,14 +25,18 @@ begin
   v_open.operations := coalesce(p_operations, v_before.operations, array['insert', 'update', 'delete']);
   v_open.columns := nullif(coalesce(p_columns, v_before.columns), '{}');
   v_open.triggers_allowed := coalesce(p_triggers_allowed, v_before.triggers_allowed, false);
-  select (array_agg(problem))[1] as first, string_agg(problem, '; ') as reason, jsonb_agg(remedy) filter (where remedy is not null) as remedies
+  -- A remedy is a statement for the owner of the table, or advice.
+  select (array_agg(problem))[1] as first, string_agg(problem, '; ') as reason, string_agg(remedy, ' ') filter (where remedy not like '%;') as advice,
+         jsonb_agg(remedy) filter (where remedy like '%;') as statements
     into v_problems
     from iu_core.fn_proposal_table_problems(p_workspace_id, p_table, v_open.operations, v_open.columns, v_open.triggers_allowed);
   if v_problems.first is not null then
     raise exception using errcode = 'SD663',
       message = format('%s cannot be opened to proposals: %s', p_table, v_problems.reason),
-      hint = coalesce('What helps: ' || (select string_agg(r, ' ') from jsonb_array_elements_text(v_problems.remedies) r), 'Open another table.'),
-      detail = json_build_object('table', p_table, 'reason', v_problems.reason, 'statements', v_problems.remedies)::text;
+      hint = concat_ws(' ', v_problems.advice,
+                       case when v_problems.statements is not null then 'The owner of the table runs the statements, then it can be opened.'
+                            when v_problems.advice is null then 'Open another table.' end),
+      detail = json_build_object('table', p_table, 'reason', v_problems.reason, 'statements', v_problems.statements)::text;
   end if;
   v_open.dataset := coalesce(v_before.dataset, iu_core.fn_proposal_dataset_name(p_workspace_id, v_table));
   perform iu_core.fn_ingest_dataset_register(iu_core.fn_proposal_definition(v_open.dataset, v_table), p_workspace_id => p_workspace_id);
@@ -157,7 +161,8 @@ end $$;
 
 -- What runs besides a statement with these operations: triggers of the table and of its partitions, those of tables whose rows follow a
 -- deletion (foreign keys), and volatile functions that somebody has created, or that proposals may not call, in defaults, checks and
--- policies. Functions of extensions and those that are not volatile are no effect. Internal.
+-- policies. Functions of extensions and those that are not volatile are no effect, nor is the signal of our own routes: a trigger for each
+-- statement that calls our function, under no condition (a condition could call somebody's), whatever it is called. Internal.
 create or replace function iu_core.fn_proposal_triggers(p_table regclass, p_operations text[]) returns table (name text, timing text, function text)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -189,6 +194,7 @@ as $$
          case when (g.tgtype & 2) <> 0 then 'before' when (g.tgtype & 64) <> 0 then 'instead of' else 'after' end, g.tgfoid::regprocedure::text
     from reached r join pg_trigger g on g.tgrelid = r.relation
    where not g.tgisinternal and g.tgenabled <> 'D'
+     and not (g.tgfoid = 'iu_core.fn_sql_event_route()'::regprocedure and (g.tgtype & (1 | 2 | 64)) = 0 and g.tgqual is null)
      and (g.tgtype & case r.operation when 'insert' then 4 when 'delete' then 8 else 16 end) <> 0
   union
   select c.kind || ' ' || c.of, c.kind, f.oid::regprocedure::text

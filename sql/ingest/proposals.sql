@@ -155,7 +155,7 @@ begin
   if exists (select from iu_core.ingest_proposal where upload_id = p_upload.upload_id) then
     raise exception using errcode = 'SD664',
       message = format('Upload %s is a proposal in SQL: its plan is what the statement gave', p_upload.upload_id),
-      hint = format('`stagedoor propose --again %s` works the statement out again, as a new proposal.', p_upload.upload_id),
+      hint = iu_core.fn_ingest_plan_again_hint(p_upload.upload_id),
       detail = json_build_object('upload', p_upload.upload_id)::text;
   end if;
 end $$;
@@ -310,7 +310,7 @@ begin
     raise exception using
       errcode = 'SD606',
       message = format('A trigger or function of %s came after the plan was made', p_open.target),
-      hint = 'Propose the statement again, so that whoever approves it sees what runs.',
+      hint = iu_core.fn_ingest_plan_again_hint(p_plan.upload_id) || ' Whoever approves it then sees what runs.',
       detail = json_build_object('upload', p_plan.upload_id, 'reason', 'a trigger or function came since')::text;
   end if;
 end $$;

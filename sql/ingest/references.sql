@@ -502,6 +502,6 @@ begin
   raise exception using
     errcode = 'SD606',
     message = v_reason,
-    hint = format('`stagedoor upload plan %s --again` plans it again.', p_upload_id),
+    hint = iu_core.fn_ingest_plan_again_hint(p_upload_id),
     detail = json_build_object('upload', p_upload_id, 'reason', v_reason, 'line', v_line)::text;
 end $$;

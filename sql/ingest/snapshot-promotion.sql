@@ -44,7 +44,7 @@ begin
   end if;
   if v_reason is not null then
     raise exception using errcode = 'SD606', message = upper(left(v_reason, 1)) || substr(v_reason, 2),
-      hint = format('`stagedoor upload plan %s --again` plans it again.', p_upload_id),
+      hint = iu_core.fn_ingest_plan_again_hint(p_upload_id),
       detail = json_build_object('upload', p_upload_id, 'reason', v_reason)::text;
   end if;
 

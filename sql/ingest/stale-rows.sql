@@ -158,10 +158,20 @@ as $$
      and p_upload.reading -> 'layout' -> 'fields' ? m.value
 $$;
 
+-- What makes a new plan of an upload: it is planned again, or, where its rows came from a statement, the statement is proposed again. Internal.
+create or replace function iu_core.fn_ingest_plan_again_hint(p_upload_id uuid) returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when exists (select from iu_core.ingest_proposal where upload_id = p_upload_id)
+              then format('`stagedoor propose --again %s` works the statement out again, as a new proposal.', p_upload_id)
+              else format('`stagedoor upload plan %s --again` plans it again.', p_upload_id) end
+$$;
+
 -- Raises plan_stale, with the first changed row and the command that shows all of them. Internal.
 create or replace function iu_core.fn_ingest_raise_plan_stale(p_upload_id uuid, p_rows bigint, p_target text, p_line integer default null)
 returns void
-language plpgsql immutable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -172,7 +182,7 @@ begin
   raise exception using
     errcode = 'SD606',
     message = v_reason,
-    hint = format('`stagedoor upload plan %s --stale` shows what was planned and what is there now; `stagedoor upload plan %1$s --again` plans it again.',
-                  p_upload_id),
+    hint = format('`stagedoor upload plan %s --stale` shows what was planned and what is there now; %s', p_upload_id,
+                  iu_core.fn_ingest_plan_again_hint(p_upload_id)),
     detail = json_build_object('upload', p_upload_id, 'reason', v_reason, 'line', case when p_line > 0 then p_line end)::text;
 end $$;

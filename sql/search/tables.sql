@@ -530,6 +530,30 @@ begin
          then format('create policy stagedoor_search_reads on %s for select to vector_worker using (true);', v_name) end], null);
 end $$;
 
+-- Who finds the rows of a table, of the roles under which people, agents (stagedoor_agent) and programs (dot_executor) ask: those that may
+-- read these columns. And what its owner would run for the others; whether they should is the owner's decision, and with row level security
+-- its policies decide further. Both empty: there is no such table.
+create or replace function iu_core.fn_search_table_readers(p_schema text, p_table text, p_columns text[])
+returns table (readers text[], reader_grants text[])
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(array_agg(r.role order by r.place) filter (where r.uses and r.reads), '{}'),
+         array_remove(array[
+           format('grant usage on schema %I to ', p_schema) || string_agg(r.role, ', ' order by r.place) filter (where not r.uses) || ';',
+           format('grant select on %I.%I to ', p_schema, p_table) || string_agg(r.role, ', ' order by r.place) filter (where not r.reads) || ';'], null)
+    from (select a.role, a.place, has_schema_privilege(a.role, n.oid, 'usage') as uses,
+                 has_table_privilege(a.role, c.oid, 'select')
+                 or not exists (select from pg_attribute k where k.attrelid = c.oid and k.attname = any (p_columns) and not k.attisdropped
+                                   and not has_column_privilege(a.role, c.oid, k.attnum, 'select')) as reads
+            from pg_namespace n
+            join pg_class c on c.relnamespace = n.oid
+           cross join unnest(array['authenticated', 'stagedoor_reviewer', 'stagedoor_agent', 'dot_executor']) with ordinality as a (role, place)
+           where n.nspname = p_schema and c.relname = p_table) as r
+$$;
+
+grant execute on function iu_core.fn_search_table_readers(text, text, text[]) to authenticated, stagedoor_reviewer, service_role, dot_executor;
+
 -- The table as it is in the catalogue; NULL: there is none of this name. Internal.
 create or replace function iu_core.fn_search_table_relation(p_table iu_core.search_table) returns regclass
 language sql stable
@@ -650,8 +674,10 @@ select t.table_id, t.code, format('%I.%I', t.source_schema, t.source_table) as s
             when r.routes > 0 and r.reviewed = r.routes then 'reviewed' when r.routes > 0 and r.dry_run = r.routes then 'dry_run'
             else 'registered' end as state,
        t.stopped_reason, t.state_changed_at, t.scan_state, t.scanned, t.scan_total, t.scan_skipped, t.scan_started_at, t.scan_ended_at,
-       t.registered_by, t.registered_at, r.reviewed_by, r.activated_by, r.activated_at, r.failures
+       t.registered_by, t.registered_at, r.reviewed_by, r.activated_by, r.activated_at, r.failures, w.readers, w.reader_grants
   from iu_core.search_table t
+ cross join lateral iu_core.fn_search_table_readers(
+   t.source_schema, t.source_table, t.key_columns || t.text_columns || t.filter_columns || t.title_column || t.workspace_column) as w
  cross join lateral (
    select count(*) as routes, count(*) filter (where v.state in ('reviewed', 'active')) as reviewed,
           count(*) filter (where v.state <> 'disabled') as dry_run, max(v.reviewed_by) as reviewed_by, max(v.activated_by) as activated_by,

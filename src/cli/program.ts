@@ -192,8 +192,25 @@ export async function run(argv: readonly string[]): Promise<number> {
     // No command at all: commander has printed the help.
     if (thrown.code === 'commander.help') return 2
     const error = new StagedoorError('argument_invalid', { reason: thrown.message.replace(/^error: /, '') })
-    return reportError(withUsage(error, program, argv), { json, stack: false })
+    const said = thrown.code === 'commander.unknownOption' ? withExclusionHint(error, program, argv) : error
+    return reportError(withUsage(said, program, argv), { json, stack: false })
   }
+}
+
+/** Commander takes a -word of a question, which leaves the word out, for an option. */
+function withExclusionHint(
+  error: StagedoorError,
+  program: Command | undefined,
+  argv: readonly string[],
+): StagedoorError {
+  const [, word] = /unknown option '-([^-'][^']*)'/.exec(error.message) ?? []
+  const search = program?.commands.find((command) => command.name() === 'search')
+  const asks = argv[3] === 'find' || !search?.commands.some((command) => command.name() === argv[3])
+  if (word === undefined || argv[2] !== 'search' || !asks) return error
+  return withHint(
+    error,
+    `\`--without ${word}\` leaves out what has this word; so does -${word} in a question that stands behind \`--\`.`,
+  )
 }
 
 /** Where nothing better is known than that an argument is wrong: what the command takes. */

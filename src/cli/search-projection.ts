@@ -175,13 +175,7 @@ export function printStatus(output: Output, status: SearchStatus): void {
     [
       'tables',
       (tables.scanning > 0 || tables.changes > 0) &&
-        joinWords(
-          [
-            tables.scanning > 0 && `${plural(tables.scanning, 'is', 'are')} being read`,
-            tables.changes > 0 && `${plural(tables.changes, 'changed row')} not looked at yet`,
-          ],
-          ', ',
-        ),
+        joinWords([tables.scanning > 0 && `${plural(tables.scanning, 'is', 'are')} being read`], ', '),
     ],
     ...(chunks.to_analyse > 0
       ? [
@@ -215,7 +209,7 @@ export function printStatus(output: Output, status: SearchStatus): void {
     output.caution('Nothing is projected into search: the gate iu_core.no_vector_staging_excluded is closed.')
   output.next(
     // What waits for an outage is not projected sooner by that.
-    quietOf(status) + outbox.due > 0 && ['Project now', 'stagedoor search flush'],
+    quietOf(status) + outbox.due + tables.changes > 0 && ['Project now', 'stagedoor search flush'],
     failed > 0 && ['See what failed', 'stagedoor search dead-letters'],
     collections.some(({ state }) => state === 'active') && [
       'Compare what the store holds with Postgres',
@@ -258,8 +252,9 @@ const paintState = painter({ green: ['active'], yellow: ['building'] })
 
 function pendingText(status: SearchStatus): string {
   const { outbox, outage, retrying } = status
+  const { changes } = status.tables
   const { pending, processing, due, oldest_due_s: oldest } = outbox
-  if (pending + processing === 0) return 'nothing'
+  if (pending + processing + changes === 0) return 'nothing'
   const quiet = quietOf(status)
   return joinWords([
     processing > 0 && `${formatCount(processing)} in progress`,
@@ -267,6 +262,7 @@ function pendingText(status: SearchStatus): string {
     outage && `${formatCount(outage.rows)} for the embedder or the store`,
     retrying && `${formatCount(retrying.rows)} for a retry`,
     quiet > 0 && `${formatCount(quiet)} until some time after their last edit`,
+    changes > 0 && `${plural(changes, 'changed row')} of tables`,
   ])
 }
 

@@ -16,7 +16,7 @@ import {
 import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { formatCount, formatRelativeTime, joinWords, plural } from './format.ts'
-import { withOwnerGrants } from './owner-grants.ts'
+import { grantAsOwner, withOwnerGrants } from './owner-grants.ts'
 import { type Session, workspaceOf } from './session.ts'
 import { type Column, type Fact, formatFacts, type NextStep, type Output, painter } from './terminal.ts'
 
@@ -31,7 +31,7 @@ export const addTableCommand = () =>
     .option('--language <code>', 'of the texts; default: found out, for each row')
     .option(
       '--grant',
-      'run the grants that are missing, if this login may; the embedded server does so by itself',
+      'run the grants that are missing, also for those who search, if this login may; the embedded server does so by itself',
     )
     .workspace('whose the rows are; default: the only one there is')
     .option('--workspace-column <column>', 'each row says whose it is')
@@ -70,7 +70,12 @@ Nothing is searched before another person has reviewed and activated it. With ot
           return requireSearchTable(client, code)
         })
       // On the embedded server all tables are this machine's; on one's own database nothing is granted unasked.
-      const table = await (grant === true || !external ? withOwnerGrants(session, source, add) : add())
+      const grants = grant === true || !external
+      const added = await (grants ? withOwnerGrants(session, source, add) : add())
+      if (grants && added.reader_grants.length > 0)
+        await grantAsOwner(session, added.source, added.reader_grants)
+      // What could not be granted is still missing, and printed.
+      const table = await administrator((client) => requireSearchTable(client, added.code))
       output.result(
         table,
         () => {
@@ -152,8 +157,12 @@ function printTable(output: Output, table: SearchTable): void {
     ['reviewed', reviewed_by && `by ${reviewed_by}`],
     ['activated', activated_at && `${formatRelativeTime(activated_at)} by ${activated_by}`],
     ['routes', table.routes.join(', ')],
+    ['found by', table.readers.join(', ') || 'nobody: no role may read it'],
   ]
   output.line(formatFacts(facts, '    '))
+  if (table.reader_grants.length === 0) return
+  output.caution('Whoever may not read the table does not find its rows. Where they should, its owner runs:')
+  for (const statement of table.reader_grants) output.line(`    ${statement}`)
 }
 
 function nextSteps({ code, state }: SearchTable, external: boolean): NextStep[] {

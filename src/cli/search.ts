@@ -349,6 +349,11 @@ function printEmptyAnswer(output: Output, { warnings, no_hits }: SearchAnswer): 
     }
     if (waiting > 0)
       output.dim(`${waiting === 1 ? 'One text is' : `${waiting} texts are`} not in search yet.`)
+    // How many is not told: some may be hidden from whoever asks.
+    if (tables > 0)
+      output.dim(
+        'New and changed rows of tables are found about two minutes later, or after `stagedoor search flush`.',
+      )
   } else if (waiting > 0) {
     const pending = waiting === 1 ? 'one text is' : `${waiting} texts are`
     output.line(`Nothing is in search yet: ${pending} pending, about two minutes after an edit.`)

@@ -46,9 +46,18 @@ export function resultOf({ summary, data, next = [] }: Answer): CallToolResult {
   }
 }
 
+const NOT_SHOWN =
+  'Only people with the right are shown this: ask the person. docs/guides/agents.md lists what an agent is refused.'
+
 /** The message of an error may quote a cell, so it is data like everything else that somebody wrote. */
-export function errorResultOf(thrown: unknown, missing: Missing | undefined): CallToolResult {
-  const { code, message, apiHint: hint, retryable, details } = errorOf(thrown)
+export function errorResultOf(
+  thrown: unknown,
+  missing: Missing | undefined,
+  { reads }: { readonly reads: boolean },
+): CallToolResult {
+  const { code, message, apiHint, retryable, details } = errorOf(thrown)
+  // What is advised to whoever may not write, to stage it, shows nothing to whoever may not read.
+  const hint = reads && missing?.role !== undefined ? NOT_SHOWN : apiHint
   const internal = code === 'internal'
   const data = {
     message: internal ? 'Something went wrong inside Stagedoor.' : message,

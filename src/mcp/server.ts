@@ -98,6 +98,6 @@ async function call(
     return isInputRequiredResult(answer) ? answer : resultOf(answer as Answer)
   } catch (thrown) {
     if (errorOf(thrown).code === 'internal') session.deps.onInternalError(thrown)
-    return errorResultOf(thrown, await missingOf(session, thrown, tool.right))
+    return errorResultOf(thrown, await missingOf(session, thrown, tool.right), tool)
   }
 }

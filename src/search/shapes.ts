@@ -125,6 +125,13 @@ export const SearchTable = shape('SearchTable', {
   reviewed_by: TextOrNull,
   activated_by: TextOrNull,
   activated_at: nullable(Timestamp),
+  readers: Type.Array(Text, {
+    description:
+      'roles that may read it, and so find its rows: people (authenticated), who also reviews (stagedoor_reviewer), agents (stagedoor_agent), programs (dot_executor)',
+  }),
+  reader_grants: Type.Array(Text, {
+    description: 'what its owner runs so that the others find them, too; empty: all do',
+  }),
 })
 export type SearchTable = Row<typeof SearchTable>
 
@@ -259,7 +266,10 @@ export const NoHits = shape(
     tables: Type.Integer({
       description: 'how many tables of yours are searched; their rows are not counted, some may be hidden',
     }),
-    waiting: Type.Integer({ description: 'units that are not in search yet; counts end at 1000' }),
+    waiting: Type.Integer({
+      description:
+        'units that are not in search yet; counts end at 1000. Rows of tables that wait are not counted: some may be hidden',
+    }),
     unknown_words: Type.Array(
       shape('UnknownWord', {
         word: Text,

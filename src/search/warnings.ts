@@ -65,7 +65,7 @@ export const tableStopped = (table: string, reason: string): string =>
 export const tableUnreadable = (table: string, problem: string): string =>
   `Rows of ${table} are not shown: they could not be read (${problem}).`
 export const tableDenied = (table: string): string =>
-  `Rows of ${table} are not shown: you do not have the right to read the table.`
+  `Rows of ${table} are not shown: you do not have the right to read the table. \`stagedoor search show-table ${table}\` prints the GRANT for its owner.`
 
 /** About the whole answer. */
 export const ANSWER_WARNINGS = {

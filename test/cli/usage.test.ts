@@ -3,6 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/kernel/version.ts'
 import { runCli, startCli } from '../support/cli.ts'
 
+it('names what leaves out a word of a question, where an option is not known', async () => {
+  for (const words of [
+    ['patterns', '-puzzles'],
+    ['find', 'status', '-puzzles'],
+  ])
+    expect(await runCli(['search', ...words])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--without puzzles'),
+    })
+  expect((await runCli(['search', 'status', '-puzzles'])).stderr).not.toContain('--without')
+})
+
 describe('help', () => {
   it('of a command within a command is that command’s own', async () => {
     const { code, stdout } = await runCli(['help', 'upload', 'repair'])

@@ -246,7 +246,7 @@ it('search finds a text at once and says how fresh it is, by keyboard alone; wit
   await page.getByRole('button', { name: 'Index them now…' }).click()
   await page.getByRole('button', { name: 'Index now', exact: true }).click()
   await hits.locator('.chip', { hasText: /^indexed$/ }).waitFor()
-  await page.locator('.freshness').getByText('all changes are in search').waitFor()
+  await page.locator('.freshness').getByText('all units and documents are in search').waitFor()
 
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('/')

@@ -298,7 +298,9 @@ describe('a table', () => {
     await expect(proposals.open('public.watched')).rejects.toMatchObject({
       code: 'proposal_table_unfit',
       message: expect.stringContaining('stamps'),
-      hint: expect.stringContaining('--allow-triggers'),
+      hint: 'Look at what they do, then open it with --allow-triggers.',
+      // Advice is no statement that somebody could run, and would be printed twice.
+      details: { statements: null },
     })
     await proposals.open('public.watched', { allowTriggers: true })
     const before = await proposals.image('public.watched')
@@ -398,7 +400,10 @@ describe('between proposal and promotion', () => {
     )
     const before = await proposals.image('public.stock')
     for (const one of [upload, deletes, inserts])
-      await expect(proposals.promote(one)).rejects.toMatchObject({ code: 'plan_stale' })
+      await expect(proposals.promote(one)).rejects.toMatchObject({
+        code: 'plan_stale',
+        hint: expect.stringContaining(`stagedoor propose --again ${one.upload_id}`),
+      })
     expect(await proposals.image('public.stock')).toEqual(before)
     const stale = async (id: string) =>
       inTransaction(db.pool('stagedoor_worker'), (client) => listStaleRows(client, id), SERVICE_ROLE)

@@ -89,7 +89,12 @@ it('leads from a dataset to promoted rows, and only people decide', async () => 
   const campaign = lineage.data.rows.find(({ row_type }: { row_type: string }) => row_type === 'campaign')
   const ofRow = { table: campaign.target, id: campaign.target_id }
   // An agent sees its own uploads, and a row may have been written by those of others.
-  expect((await agent.call('lineage', ofRow)).structured.missing).toMatchObject({ role: 'stagedoor_agent' })
+  for (const refused of [await agent.call('lineage', ofRow), await agent.call('list_issues')]) {
+    expect(refused.structured.missing).toMatchObject({ role: 'stagedoor_agent' })
+    // Nothing that an agent could stage would show it these.
+    expect(refused.data.hint).toMatch(/docs\/guides\/agents\.md/)
+    expect(refused.data.hint).not.toMatch(/stage/i)
+  }
   const origin = await (await mcp.connect(mcp.tokens.operator)).call('lineage', ofRow)
   expect(origin.data.rows[0]).toMatchObject({ upload_id: proposed.data.upload, line: campaign.line })
 })

@@ -7114,7 +7114,7 @@ export interface components {
             texts: number;
             /** @description how many tables of yours are searched; their rows are not counted, some may be hidden */
             tables: number;
-            /** @description units that are not in search yet; counts end at 1000 */
+            /** @description units that are not in search yet; counts end at 1000. Rows of tables that wait are not counted: some may be hidden */
             waiting: number;
             /** @description words of the question that no text has */
             unknown_words: components["schemas"]["UnknownWord"][];
@@ -8787,6 +8787,10 @@ export interface components {
             activated_by: string | null;
             /** Format: date-time */
             activated_at: string | null;
+            /** @description roles that may read it, and so find its rows: people (authenticated), who also reviews (stagedoor_reviewer), agents (stagedoor_agent), programs (dot_executor) */
+            readers: string[];
+            /** @description what its owner runs so that the others find them, too; empty: all do */
+            reader_grants: string[];
         };
         SearchTrouble: {
             rows: number;

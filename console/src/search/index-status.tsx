@@ -51,7 +51,8 @@ export function Freshness({ answer, at }: { answer: SearchAnswer; at: number | u
 }
 
 function WaitingText({ waiting }: { waiting: SearchWaiting }) {
-  if (waiting.pending === 0 && waiting.failed === 0) return <Chip tone="ok">all changes are in search</Chip>
+  if (waiting.pending === 0 && waiting.failed === 0)
+    return <Chip tone="ok">all units and documents are in search</Chip>
   return (
     <>
       {waiting.pending > 0 && (
@@ -94,7 +95,7 @@ export function IndexCard() {
               ['Oldest', waiting.oldest_at ? <Ago key="o" at={waiting.oldest_at} /> : 'nothing waits'],
               [
                 'After an edit',
-                `indexed ${duration(waiting.quiet_s * 1000)} later, found by its words at once`,
+                `indexed ${duration(waiting.quiet_s * 1000)} later; a unit is found by its words at once, a row of a table then`,
               ],
               ['Failed', orMore(waiting.failed)],
             ]}

@@ -650,6 +650,7 @@ function NoHits({ asked, answer, filters, ask, clear }: NoHitsProps) {
                 already.
               </li>
             )}
+            {help.tables > 0 && <li>New and changed rows of tables are found about two minutes later.</li>}
             {filters.status === undefined && (
               <li>
                 Superseded units are found only with the filter Lifecycle: superseded. Retired ones never.

@@ -94,7 +94,7 @@ async function parse(client: Client, statement: string): Promise<TreeNode> {
   // biome-ignore lint/suspicious/noExplicitAny: queryMode is not in the driver's types
   const body: any = { text: `${HEAD}${statement}\n;end`, queryMode: 'extended' }
   await client.query(body).catch((error: unknown) => {
-    throw atPlace(error, statement)
+    throw isOtherCommand(error) ? notRows() : atPlace(error, statement)
   })
   const { rows } = await client.query<{ tree: string }>(
     `select p.prosqlbody::pg_catalog.text as tree from pg_catalog.pg_proc p
@@ -117,9 +117,17 @@ const SELECT = 1
 
 function operationOf(query: TreeNode): Operation {
   const operation = query.label === 'QUERY' ? COMMANDS[query.number('commandType')] : undefined
-  if (operation === undefined)
-    throw refused('it is no INSERT, UPDATE, DELETE or MERGE', 'Only changes of rows are proposed.')
+  if (operation === undefined) throw notRows()
   return operation
+}
+
+const notRows = () =>
+  refused('it is no INSERT, UPDATE, DELETE or MERGE', 'Only changes of rows are proposed.')
+
+/** PostgreSQL takes no CREATE, DROP, VACUUM and so on into the body of a function. By its routine: the message may be in any language. */
+function isOtherCommand(error: unknown): boolean {
+  const { code, routine } = error as { code?: string; routine?: string }
+  return code === '0A000' && routine === 'interpret_AS_clause'
 }
 
 /** What a tree may consist of. Whatever PostgreSQL adds is refused until it is known here. The later names are those of newer versions. */

@@ -27,9 +27,17 @@ it('prints the grant that is missing, then the table, its state and what to do n
   const added = await run(...add)
   expect(added.stderr).toBe('')
   expect(added.stdout).toMatch(
-    /public\.lamps is in dry run[\s\S]*filters +brand[\s\S]*POST \/api\/v1\/search\/tables\/lamps\/review/,
+    /public\.lamps is in dry run[\s\S]*filters +brand[\s\S]*found by +dot_executor[\s\S]*grant select on public\.lamps to authenticated, stagedoor_reviewer, stagedoor_agent;[\s\S]*POST \/api\/v1\/search\/tables\/lamps\/review/,
   )
   await approve(db, 'lamps')
+  expect((await run('show-table', 'lamps')).stdout).toContain(
+    'grant select on public.lamps to authenticated, stagedoor_reviewer, stagedoor_agent;',
+  )
+  await owner.query(`insert into lamps values (2, 'zzz', 'none')`)
+  expect((await run('status')).stdout).toMatch(/pending .*1 changed row of tables/)
+  await owner.query('delete from lamps where id = 2')
+  const nothing = await run('desk', '--workspace', workspace)
+  expect(nothing.stdout).toContain('New and changed rows of tables are found about two minutes later')
   const flushed = await run('flush', '--workspace', workspace)
   expect(flushed.stdout).toContain('1 text is in search')
   expect((await run('tables')).stdout).toMatch(/lamps +active +1 read +name +brand/)
@@ -57,4 +65,6 @@ it('grants as the owner of the table what is missing, where it is asked to and i
   const added = await run(...add, '--grant')
   expect(added.stderr).toBe('')
   expect(added.stdout).toContain('public.kites is in dry run')
+  expect(added.stdout).toMatch(/found by +authenticated, stagedoor_reviewer, stagedoor_agent, dot_executor\n/)
+  expect(added.stdout).not.toContain('grant select')
 })

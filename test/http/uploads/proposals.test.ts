@@ -95,7 +95,7 @@ it('is listed with its table, and refused to whoever may not stage or belongs el
   expect((await call('POST', '/proposals', 'operator', {})).status).toBe(400)
   expect(await call('POST', '/proposals', 'operator', { statement: 'drop table wares' })).toMatchObject({
     status: 422,
-    body: { code: 'proposal_fails' },
+    body: { code: 'proposal_refused' },
   })
   const file = await uploads.send('id\n1\n', 'operator', {
     dataset: 'sql_public_wares',

@@ -35,14 +35,13 @@ beforeAll(async () => {
   await settleTables(place)
 })
 
-it('the triggers of the search are shown, and write nothing while the statement is worked out', async () => {
-  await expect(proposals.open('public.plants')).rejects.toMatchObject({ code: 'proposal_table_unfit' })
-  await proposals.open('public.plants', { allowTriggers: true })
+it('the triggers of the search are no foreign effect, and write nothing while the statement is worked out', async () => {
+  expect(await proposals.open('public.plants')).toMatchObject({ triggers: [], triggers_allowed: false })
   expect(await find('thorny')).toEqual([{ code: 'p1' }])
   const upload = await proposals.propose(
     `insert into plants values ('p1', 'a zanzibar shrub'), ('p3', 'a zanzibar moss') on conflict (code) do update set about = excluded.about`,
   )
-  expect(upload.plan_notes.map(({ rule }) => rule)).toContain('proposal.trigger')
+  expect(upload.plan_notes).toEqual([])
   await settleTables(place)
   expect(await find('zanzibar')).toEqual([])
   expect(await find('thorny')).toEqual([{ code: 'p1' }])
@@ -53,4 +52,40 @@ it('the triggers of the search are shown, and write nothing while the statement 
   await settleTables(place)
   expect(await find('zanzibar')).toEqual([])
   expect(await find('thorny')).toEqual([{ code: 'p1' }])
+})
+
+it.each([
+  [
+    'has the name of one of search and calls a function of somebody',
+    `create trigger stagedoor_route_insert after insert on decoys for each statement execute function decoy()`,
+    'stagedoor_route_insert',
+    'insert into decoys values (3, 3)',
+  ],
+  [
+    'calls our function under a condition that calls somebody’s',
+    `create trigger stagedoor_route_update after update on decoys for each statement when (asked()) execute function iu_core.fn_sql_event_route()`,
+    'stagedoor_route_update',
+    'update decoys set n = 2',
+  ],
+  [
+    'calls our function before each row, which it would suppress',
+    `create trigger before_rows before delete on decoys for each row execute function iu_core.fn_sql_event_route()`,
+    'before_rows',
+    'delete from decoys where id = 1',
+  ],
+])('a trigger that %s is refused', async (_, trigger, name, statement) => {
+  await proposals.sql(`drop table if exists decoys;
+    create table decoys (id integer primary key, n integer); insert into decoys values (1, 1), (2, 2);
+    create or replace function decoy() returns trigger language plpgsql as $$ begin raise exception 'it ran'; end $$;
+    create or replace function asked() returns boolean language plpgsql volatile as $$ begin raise exception 'it ran'; end $$`)
+  await proposals.open('public.decoys')
+  await proposals.sql(trigger)
+  await expect(proposals.propose(statement)).rejects.toMatchObject({
+    code: 'proposal_refused',
+    message: expect.stringContaining(name),
+  })
+  await expect(proposals.open('public.decoys')).rejects.toMatchObject({
+    code: 'proposal_table_unfit',
+    message: expect.stringContaining(name),
+  })
 })

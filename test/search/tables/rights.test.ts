@@ -1,6 +1,7 @@
 /** Who finds which rows: only those that the caller may read now, and nothing tells of the others. */
 import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { requireSearchTable } from '../../../src/search/tables.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../../support/factories.ts'
 import { createKnowledge, type Knowledge } from '../knowledge.ts'
@@ -81,12 +82,28 @@ describe('row level security', () => {
 describe('rights on the table', () => {
   it('a caller without SELECT gets no row and is told so, whether there are hits or not', async () => {
     const agent = { as: know.people.agent, dense: [] }
-    const denied = 'Rows of public.notes are not shown: you do not have the right to read the table.'
+    const denied =
+      'Rows of public.notes are not shown: you do not have the right to read the table. `stagedoor search show-table public.notes` prints the GRANT for its owner.'
     for (const question of ['bluebird', 'xylophone']) {
       const { hits, warnings } = await know.ask(question, agent)
       expect(hits).toEqual([])
       expect(warnings).toEqual([denied])
     }
+  })
+  it('a table says which roles find its rows, and what its owner runs for the others', async () => {
+    const { readers, reader_grants } = await db.as({ role: 'service_role' }, (client) =>
+      requireSearchTable(client, 'notes'),
+    )
+    expect(readers).toContain('authenticated')
+    expect(readers).not.toContain('stagedoor_agent')
+    expect(reader_grants).toEqual([
+      expect.stringMatching(/^grant select on public\.notes to .*stagedoor_agent.*;$/),
+    ])
+    await owner.query('begin')
+    await owner.query(reader_grants.join(' '))
+    const granted = await owner.query(`select reader_grants from iu_core.v_search_table where code = 'notes'`)
+    await owner.query('rollback')
+    expect(granted.rows).toEqual([{ reader_grants: [] }])
   })
   it('a login that is not ours finds no rows by the functions', async () => {
     const session = await db.session('postgres')
