@@ -27,7 +27,7 @@ export const addTableCommand = () =>
     .argument('<table>', 'as in SQL: products, sales."Orders"')
     .option('--text <columns>', 'what is searched', parseList)
     .option('--title <column>', 'what a hit is called; default: the first line of its text')
-    .option('--filter <columns>', 'by which a question can be narrowed: --filter brand=ACME', parseList)
+    .option('--filter <columns>', 'by which a question can be narrowed: --filter category_id=2', parseList)
     .option('--language <code>', 'of the texts; default: found out, for each row')
     .option(
       '--grant',
@@ -37,7 +37,7 @@ export const addTableCommand = () =>
     .option('--workspace-column <column>', 'each row says whose it is')
     .conflicts('workspace')
     .examples(
-      `  $ stagedoor search add-table public.products --text name,description --title name --filter brand,category
+      `  $ stagedoor search add-table public.products --text name --filter sku,category_id
   $ stagedoor search review-table products --as reviewer
   $ stagedoor search activate-table products --as reviewer
 
@@ -49,7 +49,7 @@ Nothing is searched before another person has reviewed and activated it. With ot
       if (text === undefined)
         throw argumentInvalid(
           'Say which columns are searched, with --text',
-          'Example: stagedoor search add-table products --text name,description --title name --filter brand',
+          'Example: stagedoor search add-table products --text name --filter category_id',
         )
       const external = await isExternal()
       const add = () =>
