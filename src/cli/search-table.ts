@@ -17,7 +17,7 @@ import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { formatCount, formatRelativeTime, joinWords, plural } from './format.ts'
 import { withOwnerGrants } from './owner-grants.ts'
-import { type Session, workspaceOf } from './session.ts'
+import { type MemberNames, type Session, workspaceOf } from './session.ts'
 import { type Column, type Fact, formatFacts, type NextStep, type Output, painter } from './terminal.ts'
 
 const TABLE = 'as `stagedoor search tables` shows it, or as in SQL'
@@ -71,6 +71,7 @@ Nothing is searched before another person has reviewed and activated it. With ot
         })
       // On the embedded server all tables are this machine's; on one's own database nothing is granted unasked.
       const table = await (grant === true || !external ? withOwnerGrants(session, source, add) : add())
+      const names = await session.memberNames()
       output.result(
         table,
         () => {
@@ -79,7 +80,7 @@ Nothing is searched before another person has reviewed and activated it. With ot
               ? `${pc.bold(table.source)} is in dry run: its triggers are attached, and nothing is in search yet.`
               : `${pc.bold(table.source)} is unchanged.`,
           )
-          printTable(output, table)
+          printTable(output, table, names)
         },
         ...nextSteps(table, external),
       )
@@ -127,16 +128,17 @@ export const showTableCommand = () =>
   command('show-table', 'one table in search: what is read, its state, what to do next')
     .argument('<table>', TABLE)
     .actor()
-    .run(async ({ output, transaction, isExternal }, name) => {
+    .run(async ({ output, transaction, isExternal, memberNames }, name) => {
       const table = await transaction((client) => requireSearchTable(client, name))
+      const names = await memberNames()
       const show = () => {
         output.line(`${paintState(stateOf(table))}  ${pc.bold(table.code)}`)
-        printTable(output, table)
+        printTable(output, table, names)
       }
       output.result(table, show, ...nextSteps(table, await isExternal()))
     })
 
-function printTable(output: Output, table: SearchTable): void {
+function printTable(output: Output, table: SearchTable, names: MemberNames): void {
   const { reviewed_by, activated_by, activated_at } = table
   const facts: Fact[] = [
     ['table', table.source],
@@ -148,9 +150,9 @@ function printTable(output: Output, table: SearchTable): void {
     ['workspace', table.workspace_column ? `as ${table.workspace_column} says` : table.workspace_id],
     ['rows', scanText(table)],
     ['stopped', table.stopped_reason],
-    ['registered', `${formatRelativeTime(table.registered_at)} by ${table.registered_by}`],
-    ['reviewed', reviewed_by && `by ${reviewed_by}`],
-    ['activated', activated_at && `${formatRelativeTime(activated_at)} by ${activated_by}`],
+    ['registered', `${formatRelativeTime(table.registered_at)} by ${names(table.registered_by)}`],
+    ['reviewed', reviewed_by && `by ${names(reviewed_by)}`],
+    ['activated', activated_at && `${formatRelativeTime(activated_at)} by ${names(activated_by!)}`],
     ['routes', table.routes.join(', ')],
   ]
   output.line(formatFacts(facts, '    '))

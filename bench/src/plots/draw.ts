@@ -143,7 +143,7 @@ function barPanel({ title, note, unit, bars, mark }: BarPanel, top: number): str
         text(left - 10, middle + 4, bar.label, undefined, 'end'),
         `<rect class="${bar.ours ? 'ours' : 'other'}" x="${left}" y="${round(middle - BAR / 2)}" width="${round(x(bar.value) - left)}" height="${BAR}" rx="2"/>`,
         ...(high > low ? [line(x(low), middle, x(high), middle, 'range')] : []),
-        valueOf(bar, Math.max(x(high), x(bar.value)), middle + 4, mark && x(mark.at)),
+        valueText(bar, Math.max(x(high), x(bar.value)), middle + 4, mark && x(mark.at)),
         ...(bar.note ? [text(WIDTH - PADDING, middle + 4, bar.note, 'tick', 'end')] : []),
       ]
     }),
@@ -157,7 +157,7 @@ function barPanel({ title, note, unit, bars, mark }: BarPanel, top: number): str
 }
 
 /** Right of its bar; inside the bar where it would stand on the line of the mark. */
-function valueOf(bar: Bar, right: number, y: number, mark: number | undefined): string {
+function valueText(bar: Bar, right: number, y: number, mark: number | undefined): string {
   const label = plain(bar.value)
   const crosses = mark !== undefined && right <= mark && right + 16 + label.length * DIGIT > mark
   return crosses ? text(right - 6, y, label, 'inside', 'end') : text(right + 8, y, label, 'value')

@@ -30,6 +30,11 @@ it('prints the grant that is missing, then the table, its state and what to do n
     /public\.lamps is in dry run[\s\S]*filters +brand[\s\S]*POST \/api\/v1\/search\/tables\/lamps\/review/,
   )
   await approve(db, 'lamps')
+  const { reviewed_by } = JSON.parse((await run('show-table', 'lamps', '--json')).stdout)
+  await owner.query(`update public.workspace_members set display_name = 'Rita' where user_id::text = $1`, [
+    reviewed_by,
+  ])
+  expect((await run('show-table', 'lamps')).stdout).toMatch(/reviewed +by Rita/)
   const flushed = await run('flush', '--workspace', workspace)
   expect(flushed.stdout).toContain('1 text is in search')
   expect((await run('tables')).stdout).toMatch(/lamps +active +1 read +name +brand/)
