@@ -4,6 +4,7 @@ import { createKnowledge } from '../../search/knowledge.ts'
 import { approve } from '../../search/tables/table-life.ts'
 import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
+import { createMember } from '../../support/factories.ts'
 import { MIGRATOR } from '../../support/template.ts'
 
 const db = useDatabase()
@@ -29,11 +30,9 @@ it('prints the grant that is missing, then the table, its state and what to do n
   expect(added.stdout).toMatch(
     /public\.lamps is in dry run[\s\S]*filters +brand[\s\S]*POST \/api\/v1\/search\/tables\/lamps\/review/,
   )
-  await approve(db, 'lamps')
-  const { reviewed_by } = JSON.parse((await run('show-table', 'lamps', '--json')).stdout)
-  await owner.query(`update public.workspace_members set display_name = 'Rita' where user_id::text = $1`, [
-    reviewed_by,
-  ])
+  const { userId } = await createMember(db, workspace, 'reviewer')
+  await db.owner(`update public.workspace_members set display_name = 'Rita' where user_id = $1`, [userId])
+  await approve(db, 'lamps', userId)
   expect((await run('show-table', 'lamps')).stdout).toMatch(/reviewed +by Rita/)
   const flushed = await run('flush', '--workspace', workspace)
   expect(flushed.stdout).toContain('1 text is in search')
