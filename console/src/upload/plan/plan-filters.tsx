@@ -19,8 +19,6 @@ const WORDS: readonly (readonly [PlanAction, string])[] = [
   ['skipped', 'skipped lines'],
   ['refused', 'invalid rows'],
 ]
-/** What a promotion writes: whoever sees one of them is told of the others. */
-const WRITES: readonly PlanAction[] = ['insert', 'update', 'delete']
 const SHARES = [0, 1, 5, 10, 25, 50, 100]
 
 interface Props {
@@ -56,10 +54,6 @@ export function PlanFilters({
 }: Props) {
   const actions = totals[filter.row_type ?? ''] ?? {}
   const types = dataset?.row_types.map(({ row_type }) => row_type).filter((type) => type in totals)
-  const hidden =
-    special === undefined && filter.action !== undefined && WRITES.includes(filter.action)
-      ? WORDS.filter(([one]) => one !== filter.action && WRITES.includes(one) && (actions[one] ?? 0) > 0)
-      : []
   const updates = filter.action === 'update' && special === undefined
   return (
     <div className="filters">
@@ -147,15 +141,6 @@ export function PlanFilters({
             ))}
           </select>
         </>
-      )}
-      {hidden.length > 0 && (
-        <button
-          type="button"
-          className="button is-small"
-          onClick={() => change({ ...filter, action: undefined, column: undefined, percent: undefined })}
-        >
-          Show also {hidden.map(([one, word]) => `${word} (${count(actions[one] ?? 0)})`).join(', ')}
-        </button>
       )}
       <span className="tiny filters-aside" role="status">
         {aside}
