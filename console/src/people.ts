@@ -26,3 +26,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export function shortId(id: string): string {
   return UUID.test(id) ? `…${id.slice(-6)}` : id
 }
+
+/** Through whom somebody acted, in brackets: a login of the server and the id of whoever made a token say nothing to people. */
+export function viaText(via: string | null): string {
+  return via === null || via.startsWith('stagedoor_') || UUID.test(via) ? '' : ` (${via})`
+}

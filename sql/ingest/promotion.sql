@@ -264,8 +264,8 @@ begin
   v_unchanged := v_planned.unchanged;
   if v_inserts + v_updates + v_unchanged = 0 then
     perform iu_core.fn_ingest_pin_text_settings(v_settings);
-    -- A statement may only delete; the file of a snapshot has lines.
-    return case when p_type.is_leaf then iu_core.fn_ingest_snapshot_delete(p_upload_id, p_type) else 0 end;
+    -- A statement may only delete; a snapshot none of whose lines is left says nothing about what else is there.
+    return case when p_type.is_leaf and p_type.spec ->> 'mode' = 'statement' then iu_core.fn_ingest_snapshot_delete(p_upload_id, p_type) else 0 end;
   end if;
   v_match := v_planned.row_match;
   v_key_match := v_planned.key_match;

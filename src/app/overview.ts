@@ -129,9 +129,12 @@ const counted = (from: string, most = MAX_COUNTED) =>
 const OPEN_UPLOADS = `iu_core.ingest_upload where status in ('reading', 'staged', 'planned') and run_mode <> 'FULL_DRY_RUN'`
 const OPEN_CHANGES = `('draft', 'open', 'changes_requested', 'approved')`
 
-/** A change that waits: the oldest one in this state, by when it was opened. */
-const oldestChange = (status: string) =>
-  `(select c.created_at, c.number::text, c.title from iu_core.change c where c.status = '${status}' order by c.change_id limit 1)
+/** What people promote: a program uses a record that was approved. */
+const TO_PROMOTE = `status = 'approved' and kind = 'upload'`
+
+/** A change that waits: the oldest one, by when it was opened. */
+const oldestChange = (where: string) =>
+  `(select c.created_at, c.number::text, c.title from iu_core.change c where ${where} order by c.change_id limit 1)
      as o (oldest_at, oldest_id, oldest_name) on true`
 
 const ROOM_QUERIES: Readonly<Record<RoomName, RoomQuery>> = {
@@ -143,7 +146,7 @@ const ROOM_QUERIES: Readonly<Record<RoomName, RoomQuery>> = {
         from (select count(*)::int as count, count(*) filter (where status = 'open')::int as waiting,
                      count(*) filter (where status = 'changes_requested')::int as requested
                 from (select status from iu_core.change where status in ${OPEN_CHANGES} limit ${MAX_COUNTED}) as x) as c
-        left join ${oldestChange('open')}`,
+        left join ${oldestChange(`status = 'open'`)}`,
   },
   uploads: {
     reads: ['iu_core.ingest_upload', 'iu_core.ingest_plan'],
@@ -175,7 +178,7 @@ const ROOM_QUERIES: Readonly<Record<RoomName, RoomQuery>> = {
     reads: ['iu_core.ingest_promotion', 'iu_core.ingest_promotion_failure', 'iu_core.ingest_plan_mark'],
     sql: `
       select ${counted('iu_core.ingest_promotion where undone_at is null and undo_until > now()')} as count,
-             ${counted(`iu_core.change where status = 'approved'`)} as waiting, 0 as running, o.*,
+             ${counted(`iu_core.change where ${TO_PROMOTE}`)} as waiting, 0 as running, o.*,
              ${series(DAY, `iu_core.ingest_promotion ${byTime('promoted_at')}`)},
              (with u as materialized (select upload_id from ${OPEN_UPLOADS} and status = 'planned' limit ${MAX_COUNTED})
               select jsonb_build_object('stale_plans', count(*) filter (where f.code = 'plan_stale' or d.outdated = 'outdated'),
@@ -187,7 +190,7 @@ const ROOM_QUERIES: Readonly<Record<RoomName, RoomQuery>> = {
                                where x.upload_id = u.upload_id and x.plan_digest = p.digest
                                order by x.failure_id desc limit 1) as f on true) as trouble
         from (select) as one
-        left join ${oldestChange('approved')}`,
+        left join ${oldestChange(TO_PROMOTE)}`,
   },
   units: {
     reads: ['iu_core.information_unit', 'iu_core.unit_check'],

@@ -61,7 +61,7 @@ export const approvalCommand = () =>
   $ stagedoor approval request --key refund-1871 --title "Refund of order 1871" --show @refund.json --kind refund --wait
   $ stagedoor approval show <id>
   $ stagedoor approval approve <id> --as reviewer --digest <as shown> --answer amount=120
-  $ stagedoor staging reject <id> "not covered by the guarantee" --as reviewer
+  $ stagedoor staging reject <id> --reason "not covered by the guarantee" --as reviewer
 
 Exit codes of \`wait\` and \`request --wait\`: 0 approved · 5 rejected, changes requested, withdrawn or expired · 1 still waiting`,
   )

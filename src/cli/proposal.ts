@@ -42,7 +42,7 @@ export const proposeCommand = () =>
     .actor({ backEndRole: 'service_role' })
     .examples(
       `  $ stagedoor proposal open public.products
-  $ stagedoor propose "update products set price = price * 1.1 where brand = 'X'" --as operator
+  $ stagedoor propose "update products set price = price * 1.1 where name like 'Zelt%'" --as operator
   $ stagedoor propose --again 128
   $ stagedoor propose --dry-run < cleanup.sql
 

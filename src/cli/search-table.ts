@@ -17,7 +17,7 @@ import { argumentInvalid, integerBetween, parseList } from './arguments.ts'
 import { command } from './command.ts'
 import { formatCount, formatRelativeTime, joinWords, plural } from './format.ts'
 import { grantAsOwner, withOwnerGrants } from './owner-grants.ts'
-import { type Session, workspaceOf } from './session.ts'
+import { type MemberNames, type Session, workspaceOf } from './session.ts'
 import { type Column, type Fact, formatFacts, type NextStep, type Output, painter } from './terminal.ts'
 
 const TABLE = 'as `stagedoor search tables` shows it, or as in SQL'
@@ -27,7 +27,7 @@ export const addTableCommand = () =>
     .argument('<table>', 'as in SQL: products, sales."Orders"')
     .option('--text <columns>', 'what is searched', parseList)
     .option('--title <column>', 'what a hit is called; default: the first line of its text')
-    .option('--filter <columns>', 'by which a question can be narrowed: --filter brand=ACME', parseList)
+    .option('--filter <columns>', 'by which a question can be narrowed: --filter category_id=2', parseList)
     .option('--language <code>', 'of the texts; default: found out, for each row')
     .option(
       '--grant',
@@ -37,7 +37,7 @@ export const addTableCommand = () =>
     .option('--workspace-column <column>', 'each row says whose it is')
     .conflicts('workspace')
     .examples(
-      `  $ stagedoor search add-table public.products --text name,description --title name --filter brand,category
+      `  $ stagedoor search add-table public.products --text name --filter sku,category_id
   $ stagedoor search review-table products --as reviewer
   $ stagedoor search activate-table products --as reviewer
 
@@ -49,7 +49,7 @@ Nothing is searched before another person has reviewed and activated it. With ot
       if (text === undefined)
         throw argumentInvalid(
           'Say which columns are searched, with --text',
-          'Example: stagedoor search add-table products --text name,description --title name --filter brand',
+          'Example: stagedoor search add-table products --text name --filter category_id',
         )
       const external = await isExternal()
       const add = () =>
@@ -76,6 +76,7 @@ Nothing is searched before another person has reviewed and activated it. With ot
         await grantAsOwner(session, added.source, added.reader_grants)
       // What could not be granted is still missing, and printed.
       const table = await administrator((client) => requireSearchTable(client, added.code))
+      const names = await session.memberNames()
       output.result(
         table,
         () => {
@@ -84,7 +85,7 @@ Nothing is searched before another person has reviewed and activated it. With ot
               ? `${pc.bold(table.source)} is in dry run: its triggers are attached, and nothing is in search yet.`
               : `${pc.bold(table.source)} is unchanged.`,
           )
-          printTable(output, table)
+          printTable(output, table, names)
         },
         ...nextSteps(table, external),
       )
@@ -132,16 +133,17 @@ export const showTableCommand = () =>
   command('show-table', 'one table in search: what is read, its state, what to do next')
     .argument('<table>', TABLE)
     .actor()
-    .run(async ({ output, transaction, isExternal }, name) => {
+    .run(async ({ output, transaction, isExternal, memberNames }, name) => {
       const table = await transaction((client) => requireSearchTable(client, name))
+      const names = await memberNames()
       const show = () => {
         output.line(`${paintState(stateOf(table))}  ${pc.bold(table.code)}`)
-        printTable(output, table)
+        printTable(output, table, names)
       }
       output.result(table, show, ...nextSteps(table, await isExternal()))
     })
 
-function printTable(output: Output, table: SearchTable): void {
+function printTable(output: Output, table: SearchTable, names: MemberNames): void {
   const { reviewed_by, activated_by, activated_at } = table
   const facts: Fact[] = [
     ['table', table.source],
@@ -153,9 +155,9 @@ function printTable(output: Output, table: SearchTable): void {
     ['workspace', table.workspace_column ? `as ${table.workspace_column} says` : table.workspace_id],
     ['rows', scanText(table)],
     ['stopped', table.stopped_reason],
-    ['registered', `${formatRelativeTime(table.registered_at)} by ${table.registered_by}`],
-    ['reviewed', reviewed_by && `by ${reviewed_by}`],
-    ['activated', activated_at && `${formatRelativeTime(activated_at)} by ${activated_by}`],
+    ['registered', `${formatRelativeTime(table.registered_at)} by ${names(table.registered_by)}`],
+    ['reviewed', reviewed_by && `by ${names(reviewed_by)}`],
+    ['activated', activated_at && `${formatRelativeTime(activated_at)} by ${names(activated_by!)}`],
     ['routes', table.routes.join(', ')],
     ['found by', table.readers.join(', ') || 'nobody: no role may read it'],
   ]

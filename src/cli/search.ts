@@ -84,8 +84,8 @@ export function searchCommand(): Command {
     `
   $ stagedoor search how much annual leave do I get
   $ stagedoor search '"paid leave" carry*' --topic leave --status enacted
-  $ stagedoor search tent --table products --filter brand=ACME
-  $ stagedoor search add-table products --text name,description --title name --filter brand
+  $ stagedoor search zelt --table products --filter category_id=2
+  $ stagedoor search add-table products --text name --filter category_id
   $ stagedoor search leave --without sick           or -sick behind --: search -- leave -sick
   $ stagedoor search synonym add pto "annual leave" --both
   $ stagedoor search flush                          project what was edited now

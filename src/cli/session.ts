@@ -364,9 +364,21 @@ async function requireReviewer(database: Database, user: string | undefined): Pr
 
 /** Of one workspace or of all. A courtesy: where the login may not look at the members, their ids are shown. */
 async function memberNames(database: Database, workspace?: string): Promise<MemberNames> {
-  const members = await withClient(database.directUrl, (client) => listMembers(client, workspace), {
-    role: 'workflow_admin',
-  }).catch(() => [])
-  const names = new Map(members.map((member) => [member.user_id, member.display_name]))
+  const named = await withClient(
+    database.directUrl,
+    async (client) => {
+      const members = await listMembers(client, workspace)
+      const tokens = await client.query<{ subject: string; name: string }>(
+        `select subject, name from iu_core.machine_token where $1::uuid is null or workspace_id = $1`,
+        [workspace],
+      )
+      return [
+        ...members.map(({ user_id, display_name }) => [user_id, display_name] as const),
+        ...tokens.rows.map(({ subject, name }) => [subject, name] as const),
+      ]
+    },
+    { role: 'workflow_admin' },
+  ).catch(() => [])
+  const names = new Map(named)
   return (actor) => names.get(actor) ?? actor
 }

@@ -46,7 +46,7 @@ export function proposalRoutes(ingest: PipelineDeps) {
         dry_run: Type.Optional(Type.Boolean()),
         submit: Type.Optional(Type.Boolean({ description: 'ask for a review at once' })),
       },
-      example: { statement: "update products set price = price * 1.1 where brand = 'X'", submit: true },
+      example: { statement: "update products set price = price * 1.1 where name like 'Zelt%'", submit: true },
       answer: Type.Object({
         upload: Upload,
         created: Type.Boolean({ description: 'false: the same key was there already' }),

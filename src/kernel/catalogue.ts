@@ -684,7 +684,7 @@ export const CATALOGUE = {
     retryable: false,
     message: 'The form is not filled in as it asks',
     hint: 'Approve with `stagedoor approval approve ID --digest … --answer NAME=VALUE`, once for each field; `stagedoor approval show ID` lists them.',
-    apiHint: 'Approve with POST /api/v1/approvals/{record}/approve and its answers.',
+    apiHint: 'Correct the fields that are named and approve again.',
   },
   approval_answers_differ: {
     sqlstates: ['SD686'],

@@ -185,3 +185,6 @@ export function withExactNumbers(client: Client): Client {
     client.query({ text, values: values ?? [], types: EXACT_TYPES })
   return { query } as unknown as Client
 }
+
+/** 1 line, 2 lines */
+export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`

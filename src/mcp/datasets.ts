@@ -12,7 +12,7 @@ import {
 } from '../ingest/datasets/registry.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { Type } from '../kernel/schema.ts'
-import { shorten } from './answers.ts'
+import { counted, shorten } from './answers.ts'
 import type { ToolCall } from './session.ts'
 import { type Tool, tool, Workspace } from './tool.ts'
 
@@ -52,7 +52,7 @@ const describeDatasetTool = tool({
   async handle({ dataset, workspace: named }, call) {
     const data = await describeDataset(call, dataset, named)
     return {
-      summary: `A dataset with ${data.fields.length} fields and ${data.rows.length} row types.`,
+      summary: `A dataset with ${counted(data.fields.length, 'field')} and ${counted(data.rows.length, 'row type')}.`,
       data,
       next: ['propose_rows takes rows whose keys are headers of these fields.'],
     }

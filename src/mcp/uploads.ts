@@ -17,7 +17,7 @@ import { StagedoorError } from '../kernel/errors.ts'
 import { UUID } from '../kernel/ids.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { Type } from '../kernel/schema.ts'
-import { isLong, pageOf, shorten, withExactNumbers } from './answers.ts'
+import { counted, isLong, pageOf, shorten, withExactNumbers } from './answers.ts'
 import { MAX_CONTENT_BYTES, requireSmall } from './datasets.ts'
 import type { ToolCall } from './session.ts'
 import { After, Cell, Id, limit, type Tool, tool, Workspace } from './tool.ts'
@@ -133,7 +133,7 @@ const repairRowsTool = tool({
     const data = await call.transaction((client) => describeProposal(client, call, id))
     const { summary, next } = summarize(data, true, aboutRows(data))
     return {
-      summary: `${repair.lines} lines and ${repair.cells} cells corrected. ${summary}`,
+      summary: `${counted(repair.lines, 'line')} and ${counted(repair.cells, 'cell')} corrected. ${summary}`,
       data: { repair, ...data },
       next,
     }

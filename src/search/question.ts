@@ -182,7 +182,7 @@ export function parseColumnValues(given: readonly string[]): Record<string, stri
   for (const one of given) {
     const at = one.indexOf('=')
     if (at < 1)
-      throw wrong(`A filter on a column is column=value, as brand=ACME, and not ${one.slice(0, 60)}`)
+      throw wrong(`A filter on a column is column=value, as category_id=2, and not ${one.slice(0, 60)}`)
     const column = one.slice(0, at)
     columns[column] = [...(Object.hasOwn(columns, column) ? columns[column]! : []), one.slice(at + 1)]
   }

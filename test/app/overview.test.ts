@@ -78,6 +78,22 @@ it('counts what waits, runs, ended lately, is oldest and failed, of one’s own 
   }
 })
 
+it('counts an approved upload as one to promote, and no approved record, which a program uses', async () => {
+  const [waits] = await db.owner<{ workspace_id: string }>(
+    `select workspace_id from iu_core.job_queue limit 1`,
+  )
+  await db.owner(
+    `insert into iu_core.change (workspace_id, number, kind, subject_id, title, author, status)
+     values ($1, 1, 'record', gen_random_uuid(), 'Refund of order 1871', 'a', 'approved'),
+            ($1, 2, 'upload', gen_random_uuid(), 'week-45.csv', 'a', 'approved')`,
+    [waits!.workspace_id],
+  )
+  expect(figures(await read(ours), 'promotions')).toMatchObject({
+    waiting: 1,
+    oldest: { id: '2', name: 'week-45.csv' },
+  })
+})
+
 it('leaves out the rooms that a role may not see', async () => {
   const rooms = (await read(agent)).rooms.map(({ room }) => room)
   expect(rooms).toContain('changes')

@@ -44,3 +44,15 @@ it('begins every axis at zero and draws bars as long as their values', () => {
   const { figures } = readResults(RESULTS).get('jobs')!
   expect(widths[1]! / widths[0]!).toBeCloseTo(figures.pgboss_drain_per_s! / figures.drain_per_s!, 2)
 })
+
+it('writes no value on the line of what the bars are compared with', () => {
+  const plot = plotsOf(RESULTS)['benchmark-floors.svg']!
+  const line = Number(/<line class="limit" x1="([\d.]+)"/.exec(plot)![1])
+  const values = [...plot.matchAll(/<text x="([\d.]+)" y="[\d.]+" class="(value|inside)".*?>(.*?)</g)]
+  expect(values).toHaveLength(8)
+  for (const [, x, kind, label] of values) {
+    const left = Number(x)
+    const isClear = kind === 'inside' ? left < line : left > line || left + label!.length * 8 < line
+    expect(isClear, label).toBe(true)
+  }
+})

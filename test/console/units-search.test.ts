@@ -88,6 +88,11 @@ it('a unit is written, edited and compared; what its text tries to run does noth
   // The list finds it by a part of its title, and shows that title as text.
   await page.goto(`${stagedoor.url}/units?text=onerror`)
   await page.getByRole('link', { name: /<img src=x onerror/ }).waitFor()
+  // An address may name the branch alone.
+  await page.goto(`${stagedoor.url}/units?under=handbook`)
+  await page.getByRole('link', { name: /<img src=x onerror/ }).waitFor()
+  await page.goto(`${stagedoor.url}/units?under=other`)
+  await page.getByText('No unit matches these filters.').waitFor()
   await expectHarmless(page)
   await page.goto(`${stagedoor.url}/units?text=nowhere`)
   await page.getByText('No unit matches these filters.').waitFor()

@@ -93,6 +93,8 @@ describe('a statement', () => {
         message: expect.stringContaining('id, price, added'),
       }),
     ])
+    // The back end writes the plan down, in the name of whoever proposed it.
+    expect(upload.planned_by).toBe(upload.uploaded_by)
     const [row] = await rowsOf(upload.upload_id)
     await proposals.promote(upload)
     const [written] = await proposals

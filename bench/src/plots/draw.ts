@@ -46,6 +46,7 @@ const LABELS = 172
 const VALUES = 104
 const ROW = 26
 const BAR = 16
+const DIGIT = 8
 const COLUMNS = 3
 
 const STYLE = `
@@ -68,6 +69,7 @@ const STYLE = `
   .range { stroke: var(--ink); stroke-width: 1.25; opacity: 0.7 }
   .curve { fill: none; stroke: var(--ours); stroke-width: 2 }
   .point { fill: var(--ours) }
+  .inside { fill: var(--paper) }
   .value { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round }
 `
 
@@ -141,7 +143,7 @@ function barPanel({ title, note, unit, bars, mark }: BarPanel, top: number): str
         text(left - 10, middle + 4, bar.label, undefined, 'end'),
         `<rect class="${bar.ours ? 'ours' : 'other'}" x="${left}" y="${round(middle - BAR / 2)}" width="${round(x(bar.value) - left)}" height="${BAR}" rx="2"/>`,
         ...(high > low ? [line(x(low), middle, x(high), middle, 'range')] : []),
-        text(Math.max(x(high), x(bar.value)) + 8, middle + 4, plain(bar.value), 'value'),
+        valueText(bar, Math.max(x(high), x(bar.value)), middle + 4, mark && x(mark.at)),
         ...(bar.note ? [text(WIDTH - PADDING, middle + 4, bar.note, 'tick', 'end')] : []),
       ]
     }),
@@ -152,6 +154,13 @@ function barPanel({ title, note, unit, bars, mark }: BarPanel, top: number): str
         ]
       : []),
   ]
+}
+
+/** Right of its bar; inside the bar where it would stand on the line of the mark. */
+function valueText(bar: Bar, right: number, y: number, mark: number | undefined): string {
+  const label = plain(bar.value)
+  const crosses = mark !== undefined && right <= mark && right + 16 + label.length * DIGIT > mark
+  return crosses ? text(right - 6, y, label, 'inside', 'end') : text(right + 8, y, label, 'value')
 }
 
 const panelHeight = ({ bars, mark }: BarPanel): number => (mark ? 46 : 30) + bars.length * ROW + 46

@@ -13809,7 +13809,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "statement": "update products set price = price * 1.1 where brand = 'X'",
+                 *       "statement": "update products set price = price * 1.1 where name like 'Zelt%'",
                  *       "submit": true
                  *     }
                  */

@@ -5,6 +5,7 @@ import { Markdown } from '../parts/markdown.tsx'
 import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { useAction } from '../parts/use-action.ts'
+import { viaText } from '../people.ts'
 import { useParameter } from '../route.ts'
 import { useSession } from '../session/session.tsx'
 import { MentionField } from './mention-field.tsx'
@@ -121,7 +122,7 @@ function CommentView({
         <b>
           <Person id={comment.author} />
         </b>
-        {comment.via !== null && ` (${comment.via})`} <Ago at={comment.created_at} />
+        {viaText(comment.via)} <Ago at={comment.created_at} />
         {comment.edit_count > 0 && ' · edited'}
         {comment.digest !== null && change.digest !== null && comment.digest !== change.digest && (
           <span title={`Written on plan ${comment.digest.slice(0, 8)}`}> · on an earlier plan</span>

@@ -64,7 +64,7 @@ export const ROOM_TEXTS: readonly RoomText[] = [
     title: 'Promotions',
     href: '/promotions',
     count: { word: 'can be undone', href: '/promotions?state=undoable' },
-    waiting: { word: 'approved, to promote', href: '/changes?status=approved' },
+    waiting: { word: 'approved, to promote', href: '/changes?status=approved&kind=upload' },
     rate: 'promoted',
     oldest: { word: 'oldest approved', href: (number) => `/changes/${number}` },
     empty: 'An approved change is promoted into your tables in one transaction.',

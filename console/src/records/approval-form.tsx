@@ -42,13 +42,22 @@ export function ApprovalForm({
   )
 }
 
-function FieldName({ field: { name, label, required } }: { field: Field }) {
+function FieldName({ field }: { field: Field }) {
+  const notes = [...(field.required ? ['required'] : []), ...limitsOf(field)]
   return (
     <span>
-      {label ?? name}
-      {required && <span className="muted"> (required)</span>}
+      {field.label ?? field.name}
+      {notes.length > 0 && <span className="muted"> ({notes.join(', ')})</span>}
     </span>
   )
+}
+
+/** What the server accepts: a number between two others, a text of so many characters. */
+function limitsOf({ type, min, max }: Field): string[] {
+  const unit = type === 'text' ? ' characters' : ''
+  if (min !== undefined && max !== undefined) return [`${min} to ${max}${unit}`]
+  if (min !== undefined) return [`at least ${min}${unit}`]
+  return max === undefined ? [] : [`at most ${max}${unit}`]
 }
 
 function Input({

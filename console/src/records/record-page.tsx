@@ -12,6 +12,7 @@ import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { indentJson } from '../parts/json-text.ts'
 import { Person } from '../parts/person.tsx'
+import { viaText } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import { MarkingCard } from './marking-card.tsx'
@@ -102,7 +103,7 @@ function Facts({ record }: { record: StagingRecord }) {
   return (
     <>
       {kindOf(record)} from {sourceOf(record)} · staged by <Person id={record.owner_actor} />
-      {record.owner_via !== null && ` (${record.owner_via})`} <Ago at={record.created_at} />
+      {viaText(record.owner_via)} <Ago at={record.created_at} />
       {record.source_ref !== null && (
         <>
           {' '}

@@ -16,7 +16,7 @@ import { STATUS_OPTIONS, searchStateOf, statusOf } from './unit-text.ts'
 import './units.css'
 
 const PAGE = 100
-const FILTERS = ['text', 'kind', 'status', 'topic', 'check'] as const
+const FILTERS = ['text', 'under', 'kind', 'status', 'topic', 'check'] as const
 
 /** What the checker or a deletion says, which are parameters of their own in the API. */
 const CHECKS: Record<string, object> = {
@@ -99,6 +99,7 @@ function UnitFilters() {
   const { data: topics } = useLiveQuery(['units', 'topics'], (api) => api.units.topics())
   const filters: Filter[] = [
     { name: 'text', label: 'Title or address', kind: 'text', placeholder: 'leave', isSearch: true },
+    { name: 'under', label: 'Under', kind: 'text', placeholder: 'handbook' },
     { name: 'kind', label: 'Kind', options: (kinds?.kinds ?? []).map(({ unit_kind: k }) => [k, k]) },
     { name: 'status', label: 'Lifecycle', options: STATUS_OPTIONS },
     {

@@ -8,6 +8,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { count, counted } from '../parts/format.ts'
 import { OldNew } from '../parts/old-new.tsx'
 import { Person } from '../parts/person.tsx'
+import { viaText } from '../people.ts'
 import { useSession } from '../session/session.tsx'
 import { ACTION_LABELS } from './labels.ts'
 import { sumActions } from './state.ts'
@@ -52,7 +53,7 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
             <span>
               <b>{WORDS[entry.what]?.(entry) ?? entry.what.replaceAll('_', ' ')}</b> by{' '}
               <Person id={entry.actor} />
-              {isNamed(entry.via) && <span className="muted"> ({entry.via})</span>}
+              <span className="muted">{viaText(entry.via)}</span>
               <Cell entry={entry} />
               <Facts entry={entry} />
               {entry.text !== null && <q className="said">{entry.text}</q>}
@@ -69,11 +70,6 @@ export function HistoryTab({ upload }: { upload: UploadDetail }) {
       )}
     </>
   )
-}
-
-/** A login of the server itself says nothing to people: it acts for whoever is named. */
-function isNamed(via: string | null): boolean {
-  return via !== null && !via.startsWith('stagedoor_')
 }
 
 const WORDS: Record<string, (entry: UploadHistoryEntry) => ReactNode> = {

@@ -14,6 +14,7 @@ import { Chip } from '../parts/chip.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { bytes, counted, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
+import { viaText } from '../people.ts'
 import { useParameter } from '../route.ts'
 import { ChecksCard } from './checks-card.tsx'
 import { DecisionCard } from './decision/decision-card.tsx'
@@ -185,7 +186,7 @@ function Facts({ upload, isTitle }: { upload: UploadDetail; isTitle: boolean }) 
       <>
         {sourceText(upload.dataset_title, upload.platform)} · {counted(upload.line_count ?? 0, 'row')} ·
         proposed by <Person id={upload.uploaded_by} />
-        {upload.uploaded_via !== null && ` (${upload.uploaded_via})`} <Ago at={upload.created_at} />
+        {viaText(upload.uploaded_via)} <Ago at={upload.created_at} />
       </>
     )
   return (
@@ -196,7 +197,7 @@ function Facts({ upload, isTitle }: { upload: UploadDetail; isTitle: boolean }) 
       {upload.line_count !== null && ` · ${counted(upload.line_count, 'line')}`}
       {upload.line_count === null ? ' · ' : ', '}
       {bytes(Number(upload.byte_len))} · uploaded by <Person id={upload.uploaded_by} />
-      {upload.uploaded_via !== null && ` (${upload.uploaded_via})`} <Ago at={upload.created_at} /> ·{' '}
+      {viaText(upload.uploaded_via)} <Ago at={upload.created_at} /> ·{' '}
       <code title={upload.file_hash}>sha256 {shortHash(upload.file_hash)} …</code>
     </>
   )

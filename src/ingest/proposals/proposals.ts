@@ -69,7 +69,7 @@ export async function propose(
       { hint: 'Look at its condition: no row that you may see meets it.' },
     )
   requireImageLength(workedOut.rows, workedOut.table.target)
-  return record(deps, statement, workedOut, options)
+  return record(deps, statement, workedOut, proposer, options)
 }
 
 /** The same statement once more, as a new proposal; the earlier one is discarded where it was not promoted, unless this is a dry run. */
@@ -95,6 +95,7 @@ async function record(
   deps: PipelineDeps,
   statement: string,
   { operation, table, rows, defaults, tookMs, lockedMs }: WorkedOut,
+  proposer: string,
   { actor, workspaceId, title, key, until = 'planned', dryRun = false }: ProposalOptions,
 ): Promise<IngestResult> {
   const { upload_id, created, reader_token } = await actor.transaction((client) =>
@@ -130,7 +131,7 @@ async function record(
           rows.map(({ action }) => action),
           rows.map(({ before }) => before),
           rows.map(({ after }) => after),
-          actor.onBehalfOf ?? null,
+          proposer,
         ]),
       SERVICE_ROLE,
     )

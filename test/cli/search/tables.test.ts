@@ -4,6 +4,7 @@ import { createKnowledge } from '../../search/knowledge.ts'
 import { approve } from '../../search/tables/table-life.ts'
 import { runCli } from '../../support/cli.ts'
 import { useDatabase } from '../../support/database.ts'
+import { createMember } from '../../support/factories.ts'
 import { MIGRATOR } from '../../support/template.ts'
 
 const db = useDatabase()
@@ -29,8 +30,12 @@ it('prints the grant that is missing, then the table, its state and what to do n
   expect(added.stdout).toMatch(
     /public\.lamps is in dry run[\s\S]*filters +brand[\s\S]*found by +dot_executor[\s\S]*grant select on public\.lamps to authenticated, stagedoor_reviewer, stagedoor_agent;[\s\S]*POST \/api\/v1\/search\/tables\/lamps\/review/,
   )
-  await approve(db, 'lamps')
-  expect((await run('show-table', 'lamps')).stdout).toContain(
+  const { userId } = await createMember(db, workspace, 'reviewer')
+  await db.owner(`update public.workspace_members set display_name = 'Rita' where user_id = $1`, [userId])
+  await approve(db, 'lamps', userId)
+  const shown = (await run('show-table', 'lamps')).stdout
+  expect(shown).toMatch(/reviewed +by Rita/)
+  expect(shown).toContain(
     'grant select on public.lamps to authenticated, stagedoor_reviewer, stagedoor_agent;',
   )
   await owner.query(`insert into lamps values (2, 'zzz', 'none')`)

@@ -29,8 +29,8 @@ export async function rehearse(db: TestDatabase, table: NewSearchTable): Promise
 }
 
 /** A second person reviews and activates it. */
-export async function approve(db: TestDatabase, code: string): Promise<void> {
-  await db.as({ role: 'service_role', claims: { sub: 'second-person' } }, async (client) => {
+export async function approve(db: TestDatabase, code: string, person = 'second-person'): Promise<void> {
+  await db.as({ role: 'service_role', claims: { sub: person } }, async (client) => {
     await reviewSearchTable(client, code)
     await activateSearchTable(client, code)
   })
