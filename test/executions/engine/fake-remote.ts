@@ -161,6 +161,7 @@ export class FakeGateway implements RemoteCalls {
     const outcome = this.wait(call, undefined, signal)
     this.queue.push(call)
     this.handOut()
+    this.giveBack()
     return outcome
   }
 
@@ -223,6 +224,7 @@ export class FakeGateway implements RemoteCalls {
 
   changed(): void {
     this.handOut()
+    this.giveBack()
     if (this.slots === this.lastSlots) return
     this.lastSlots = this.slots
     for (const listener of this.listeners) listener()
@@ -263,6 +265,13 @@ export class FakeGateway implements RemoteCalls {
       if (signal.aborted) abort()
       else signal.addEventListener('abort', abort)
     })
+  }
+
+  /** What finds no worker goes back into the queue of the database: at the real gateway after a moment. */
+  private giveBack(): void {
+    if (this.attached.size > 0) return
+    for (const { call } of [...this.queue])
+      this.waiting.get(call)?.reject(new WorkerGone('no remote worker had a free slot', false))
   }
 
   private handOut(): void {
