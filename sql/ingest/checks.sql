@@ -30,7 +30,7 @@ declare
   v_changed integer;
 begin
   -- A line that was found to be a sum keeps its earlier errors. (No self-join: 8,000 lines took 90 s.)
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set (validation_errors, validation_warnings, validation_status, updated_at) = (
            select e.errors, iu_core.fn_ingest_without_cross_line_problems(s.validation_warnings),
                   case when e.errors = '[]' then 'valid' else 'invalid' end::public.staging_validation_status, now()
@@ -99,7 +99,7 @@ begin
     or %s)$sql$, v_is_part);
   for v_filled in execute format($sql$
     select p.filled
-      from (select * from public.staging_rows
+      from (select * from iu_core.ingest_staged_row
              where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]')
             -- Its own index finds them; without a fence the planner takes the one over all lines.
             offset 0) s,
@@ -111,17 +111,17 @@ begin
     execute format($sql$
       with candidate as (
         select s.place, s.validation_errors, %2$s as key, array[%3$s] as figures
-          from (select l.ctid as place, l.* from public.staging_rows l
+          from (select l.ctid as place, l.* from iu_core.ingest_staged_row l
                  where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
          where s.row_type = $2 and %1$s
            and array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) = $4
       ), others as (
         select %2$s as key, count(*) as lines, array[%4$s] as sums
-          from public.staging_rows s
+          from iu_core.ingest_staged_row s
          where s.upload_id = $1 and s.row_type = $2 and s.validation_status in ('valid', 'invalid') and not %1$s
          group by 1
       )
-      update public.staging_rows s
+      update iu_core.ingest_staged_row s
          set validation_status = 'skipped', validation_errors = '[]', updated_at = clock_timestamp(),
              validation_warnings = s.validation_warnings || jsonb_build_array(jsonb_build_object(
                'scope', 'set', 'line', s.row_number, 'column', null, 'field', null, 'value', null, 'rule', 'row.sum',
@@ -144,7 +144,7 @@ begin
   end loop;
 
   execute format($sql$
-    select count(*) from (select * from public.staging_rows
+    select count(*) from (select * from iu_core.ingest_staged_row
                            where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
      where s.row_type = $2 and %s
   $sql$, v_is_part) into v_count using p_upload.upload_id, v_layout ->> 'leaf';
@@ -154,7 +154,7 @@ begin
   for v_pair in execute format($sql$
     with found as (
       select p.filled, bool_or(%s) as is_part
-        from public.staging_rows s,
+        from iu_core.ingest_staged_row s,
              lateral (select array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d)) as p (filled)
        where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid' group by 1)
     select f.filled, o.filled as other, array(select d from unnest(f.filled) as d where d = any (o.filled)) as common
@@ -165,7 +165,7 @@ begin
       with line as (
         select s.row_number, %1$s as is_part, %2$s as key,
                array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) as filled
-          from public.staging_rows s where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid')
+          from iu_core.ingest_staged_row s where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid')
       select array_agg(l.row_number) from line l
        where l.is_part and l.filled = $4 and l.key in (select o.key from line o where o.filled = $5)
     $sql$, v_is_part,
@@ -173,7 +173,7 @@ begin
       into v_lines using p_upload.upload_id, v_layout ->> 'leaf', v_dims, v_pair.filled, v_pair.other;
     v_mixed := v_mixed || v_lines;
   end loop;
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set validation_status = 'invalid', updated_at = clock_timestamp(),
          validation_errors = s.validation_errors || jsonb_build_array(jsonb_build_object(
            'scope', 'set', 'line', s.row_number, 'rule', 'breakdown.mixed', 'column', w -> 'column', 'field', w -> 'field', 'value', null,
@@ -181,7 +181,7 @@ begin
            'suggestion', 'Leave the line out if it sums up others; else fill in what is missing.'))
     from (select distinct line from unnest(v_mixed) as line) m,
          lateral (select x.ctid as place, jsonb_path_query_first(x.validation_warnings, '$[*] ? (@.rule == "breakdown.partly_missing")') as w
-                    from public.staging_rows x
+                    from iu_core.ingest_staged_row x
                    where x.upload_id = p_upload.upload_id and x.row_type = v_layout ->> 'leaf' and x.row_number = m.line offset 0) as p
    where s.ctid = p.place;
   get diagnostics v_count = row_count;
@@ -221,7 +221,7 @@ begin
   execute format($sql$
     with repeated as (
       select array_agg(row_number order by row_number) as lines
-        from public.staging_rows
+        from iu_core.ingest_staged_row
        where upload_id = $1 and row_type = $2 and validation_status = 'valid'%4$s
        group by %1$s having count(*) > 1
     ), line as materialized (
@@ -230,7 +230,7 @@ begin
       select line, lines from line
        where %2$L = 'refuse' or line <> case %2$L when 'first' then lines[1] else lines[cardinality(lines)] end
     )
-    update public.staging_rows s
+    update iu_core.ingest_staged_row s
        set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
            validation_errors = case when %2$L = 'refuse' then s.validation_errors || problem else s.validation_errors end,
            validation_warnings = case when %2$L = 'refuse' then s.validation_warnings else s.validation_warnings || problem end,
@@ -299,7 +299,7 @@ begin
                  coalesce(sum(g.warned) filter (where g.validation_status <> 'skipped'), 0) as warned,
                  coalesce(jsonb_object_agg(g.reason, g.lines) filter (where g.reason is not null), '{}') as left_out
             from (select s.validation_status, r.reason, count(*) as lines, count(*) filter (where s.validation_warnings <> '[]') as warned
-                    from (select * from public.staging_rows
+                    from (select * from iu_core.ingest_staged_row
                            where upload_id = p_upload_id and (validation_status <> 'valid' or validation_warnings <> '[]')
                           -- Its own index finds them; without a fence the planner takes the one over all lines (0.4 s for 100,000).
                           offset 0) s,

@@ -84,7 +84,7 @@ begin
     select case s.validation_status when 'skipped' then 'left_out' else 'refused' end as kind, %1$s as currency,
            case when s.validation_status = 'skipped' then iu_core.fn_ingest_left_out_reason(s.validation_warnings) end as reason,
            count(*) as lines, array[%2$s] as figures, array[%3$s] as unread
-      from (select * from public.staging_rows
+      from (select * from iu_core.ingest_staged_row
              where upload_id = %4$L and (validation_status <> 'valid' or validation_warnings <> '[]')%6$s offset 0) s
      where s.row_type = %5$L and s.validation_status in ('invalid', 'skipped') group by 1, 2, 3
   $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_payload, v_unread,
@@ -93,7 +93,7 @@ begin
   v_rows := v_rows || format($sql$
     union all
     select 'unread', %1$s, null, count(*), null, array[%2$s]
-      from (select * from public.staging_rows
+      from (select * from iu_core.ingest_staged_row
              where upload_id = %3$L and (validation_status <> 'valid' or validation_warnings <> '[]')%5$s offset 0) s
      where s.row_type = %4$L and s.validation_status = 'valid' group by 1, 2
   $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_unread,
@@ -102,14 +102,14 @@ begin
     v_rows := v_rows || format($sql$
       union all
       select 'valid', %1$s, null, count(*), array[%2$s], null
-        from public.staging_rows s where s.upload_id = %3$L and s.row_type = %4$L and s.validation_status = 'valid'%5$s group by 1, 2
+        from iu_core.ingest_staged_row s where s.upload_id = %3$L and s.row_type = %4$L and s.validation_status = 'valid'%5$s group by 1, 2
     $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_payload,
        p_upload.upload_id, v_leaf, v_some);
   else
     v_rows := v_rows || format($sql$
       union all
       select 'refused', %1$s, null, count(*), array[%2$s], null
-        from iu_core.ingest_plan_row p join public.staging_rows s
+        from iu_core.ingest_plan_row p join iu_core.ingest_staged_row s
           on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
        where p.upload_id = %3$L and p.type_order = %4$s and p.action = 'refused' and s.validation_status = 'valid' and not %5$L::boolean%11$s%12$s
        group by 1, 2
@@ -225,7 +225,7 @@ as $$
   ), planned as materialized (
     -- Lines that a table rejected are invalid now; the plan counted them as valid.
     select s.normalized_payload ->> (select field from currency) as currency, sum(abs((s.normalized_payload ->> (p_definition ->> 'amount'))::numeric)) as size
-      from leaf join public.staging_rows s on s.upload_id = p_plan.upload_id and s.row_type = leaf.spec ->> 'name'
+      from leaf join iu_core.ingest_staged_row s on s.upload_id = p_plan.upload_id and s.row_type = leaf.spec ->> 'name'
                                                 and (s.validation_status = 'valid' or s.processing_action = 'failed')
      where exists (select from refused) and p_definition ? 'amount' group by 1
   )

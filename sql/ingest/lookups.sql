@@ -40,7 +40,7 @@ begin
     execute format($sql$
       insert into pg_temp.ingest_lookup (lookup, value)
       select $3, v.value
-        from (select distinct s.normalized_payload ->> $4 as value from public.staging_rows s
+        from (select distinct s.normalized_payload ->> $4 as value from iu_core.ingest_staged_row s
                where s.upload_id = $1 and s.row_type = $2 and s.validation_status in ('valid', 'invalid')%s) v
        where v.value is not null and not exists (select from pg_temp.ingest_lookup k where k.lookup = $3 and k.value = v.value)
     $sql$, v_some) using p_upload.upload_id, v_leaf, v_field.lookup, v_field.field;
@@ -60,7 +60,7 @@ begin
       update pg_temp.ingest_lookup k set own = true
         from (select distinct case when v_field.ignore_case then lower(s.normalized_payload ->> v_field.own_member)
                                    else s.normalized_payload ->> v_field.own_member end as value
-                from public.staging_rows s
+                from iu_core.ingest_staged_row s
                where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid') o
        where k.lookup = v_field.lookup and k.matches = 0 and o.value = case when v_field.ignore_case then lower(k.value) else k.value end;
     end loop;
@@ -69,7 +69,7 @@ begin
     end if;
     for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
       execute format($sql$
-        update public.staging_rows s
+        update iu_core.ingest_staged_row s
            set validation_status = 'invalid', updated_at = now(),
                validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
                  'scope', 'lookup', 'line', s.row_number, 'field', $3, 'column', $4, 'value', k.value,
@@ -105,7 +105,7 @@ begin
   for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
     execute format($sql$
       update pg_temp.ingest_lookup k set used = true
-        from (select distinct s.normalized_payload ->> $4 as value from public.staging_rows s
+        from (select distinct s.normalized_payload ->> $4 as value from iu_core.ingest_staged_row s
                where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid'%s) v
        where k.lookup = $3 and k.value = v.value
     $sql$, v_some) using p_upload.upload_id, v_leaf, v_field.lookup, v_field.field;
@@ -125,14 +125,14 @@ as $$
 declare
   v_changed integer;
 begin
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set (validation_errors, validation_status, updated_at) = (
            select e.errors, (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status, now()
              from (select coalesce(jsonb_agg(x order by o), '[]') as errors
                      from jsonb_array_elements(s.validation_errors) with ordinality as a (x, o)
                     where x ->> 'scope' is distinct from 'lookup') e)
     from (select x.place
-            from (select l.ctid as place, l.* from public.staging_rows l
+            from (select l.ctid as place, l.* from iu_core.ingest_staged_row l
                    where l.upload_id = p_upload.upload_id and (l.validation_status <> 'valid' or l.validation_warnings <> '[]')
                   -- Its own index finds them; without a fence the planner takes the one over all lines.
                   offset 0) x

@@ -25,7 +25,7 @@ begin
          null::text as label_column, null::text as named, '{}'::jsonb as dimensions
     from (select l.*, iu_core.fn_ingest_left_out_reason(l.validation_warnings) as rule,
                  jsonb_path_query_first(l.validation_warnings, '$[*] ? (@.rule == "row.total" || @.rule == "row.subtotal").value') #>> '{}' as label
-            from public.staging_rows l
+            from iu_core.ingest_staged_row l
            where l.upload_id = p_upload.upload_id and (l.validation_status <> 'valid' or l.validation_warnings <> '[]') offset 0) s
    where s.row_type = v_layout ->> 'leaf' and s.rule in ('row.total', 'row.subtotal');
   select max(t.all_totals) into v_found from pg_temp.ingest_own_total t;
@@ -82,7 +82,7 @@ begin
     ), found as materialized (
       -- The columns that have one of these names, found in one pass.
       select distinct c.key as header, lower(btrim(c.value)) as name
-        from public.staging_rows s, jsonb_each_text(s.raw_payload) as c
+        from iu_core.ingest_staged_row s, jsonb_each_text(s.raw_payload) as c
        where s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf'
          and lower(btrim(c.value)) = any (v_names)
     )
@@ -167,7 +167,7 @@ begin
     execute format($sql$
       insert into pg_temp.ingest_own_sum
       select %1$s, %2$s
-        from public.staging_rows s
+        from iu_core.ingest_staged_row s
        where s.upload_id = $1 and s.row_type = $2
          and (s.validation_status <> 'skipped' or iu_core.fn_ingest_left_out_reason(s.validation_warnings) <> all (iu_core.fn_ingest_totals_rules()))%3$s
        group by 1
@@ -186,7 +186,7 @@ begin
   -- All lines: all blocks together. Blocks may have the same currencies, so these are counted over the lines.
   insert into pg_temp.ingest_own_sum
   select '[]', b.lines,
-         (select count(distinct s.normalized_payload ->> v_currency) from public.staging_rows s
+         (select count(distinct s.normalized_payload ->> v_currency) from iu_core.ingest_staged_row s
            where v_currency is not null and s.upload_id = p_upload.upload_id and s.row_type = v_layout ->> 'leaf' and s.validation_status <> 'skipped'),
          x.sums, x.min_values, x.max_values, x.unread
     from (select sum(c.lines) as lines, max(cardinality(c.sums)) as measures from pg_temp.ingest_own_sum c where c.conditions @? '$[*].block') b

@@ -46,7 +46,7 @@ begin
   execute format($sql$
     create temporary table ingest_line on commit drop as
     select s.id as staging_row_id, s.row_number, %s
-      from public.staging_rows s%s%s
+      from iu_core.ingest_staged_row s%s%s
      where s.upload_id = %L and s.row_type = %L and s.validation_status = 'valid'%s
   $sql$, concat_ws(', ', v_unpacked.selected, v_found), v_lookups, v_unpacked.joined, p_upload.upload_id, v_layout ->> 'leaf',
      iu_core.fn_ingest_lines_sql('s.row_number', p_lines));
@@ -364,7 +364,7 @@ begin
          (case when e.ambiguous then 'failed' when e.existing then 'update' else 'insert' end)::public.staging_processing_action,
          e.parent_external_id, case when e.parent_id::text ~ v_uuid then e.parent_id::uuid end, clock_timestamp()
     from pg_temp.ingest_entity e where e.row_type = p_type.row_type;
-  insert into public.staging_rows (
+  insert into iu_core.ingest_staged_row (
     id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, entity_external_id, raw_payload,
     normalized_payload, validation_status, validation_errors, validation_warnings)
   select e.new_id, s.workspace_id, s.client_id, s.upload_id, v_batch, s.request_id, s.platform, e.row_type, e.row_number, e.external_id, s.raw_payload,
@@ -380,7 +380,7 @@ begin
            'suggestion', 'Nothing to do if the first one is right.')) else '[]' end
     from pg_temp.ingest_entity e
     -- Line by line through the key: as a plain join the planner reads the whole upload for ten campaigns (0.3 s each time).
-    cross join lateral (select * from public.staging_rows l
+    cross join lateral (select * from iu_core.ingest_staged_row l
                          where l.upload_id = p_upload.upload_id and l.row_type = v_layout ->> 'leaf' and l.row_number = e.row_number
                         offset 0) s
    where e.row_type = p_type.row_type and not p_type.is_leaf;

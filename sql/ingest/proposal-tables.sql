@@ -102,15 +102,15 @@ begin
     return;
   end if;
   select * into c from pg_class where oid = v_table;
-  if c.relkind not in ('r', 'p') then
-    return query select format('it is a %s', case c.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'foreign table' end),
-                        iu_core.fn_ingest_not_a_table_advice(v_table, c.relkind);
-    return;
-  end if;
   if c.relnamespace in (select oid from pg_namespace where nspname in ('pg_catalog', 'information_schema', 'iu_core', 'noetl') or nspname like 'pg\_t%')
      or v_name in ('public.staging_rows', 'public.staging_id_resolution', 'public.workspaces', 'public.workspace_members', 'public.iu_lifecycle_log',
                    'public.data_uploads') then
     return query select 'it belongs to Stagedoor or to PostgreSQL'::text, 'Open a table of your own.'::text;
+    return;
+  end if;
+  if c.relkind not in ('r', 'p') then
+    return query select format('it is a %s', case c.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'foreign table' end),
+                        iu_core.fn_ingest_not_a_table_advice(v_table, c.relkind);
     return;
   end if;
   if c.relispartition then

@@ -123,7 +123,7 @@ begin
     end if;
     v_given := format($sql$
       select array[%1$s] as "values"
-        from (select distinct %6$s from public.staging_rows s where s.upload_id = %2$L and s.row_type = %3$L and %4$s%5$s) d
+        from (select distinct %6$s from iu_core.ingest_staged_row s where s.upload_id = %2$L and s.row_type = %3$L and %4$s%5$s) d
     $sql$, (select string_agg('d.v' || i, ', ' order by i) from generate_series(1, cardinality(v_reference.columns)) i), p_upload.upload_id, v_layout ->> 'leaf', v_line.applies,
        iu_core.fn_ingest_lines_sql('s.row_number', p_lines),
        -- (Texts, which are hashed faster than arrays.)
@@ -231,7 +231,7 @@ begin
       begin
         execute format($sql$
           update pg_temp.ingest_reference k set own = true
-            from (select distinct %1$s from public.staging_rows s
+            from (select distinct %1$s from iu_core.ingest_staged_row s
                    where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid'%2$s) o
            where k.row_type = $3 and k.name = $4 and array_position(k."values", null) is null and %3$s
         $sql$, coalesce(v_own.selected, 'null'), case when v_own.is_parent then format(' and s.normalized_payload ->> %L is not null', '@' || v_own.row_type) else '' end,
@@ -292,7 +292,7 @@ begin
   loop
     v_line := iu_core.fn_ingest_reference_line_sql(p_upload, p_definition, v_reference);
     execute format($sql$
-      update public.staging_rows s
+      update iu_core.ingest_staged_row s
          set validation_status = 'invalid', updated_at = now(),
              validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
                'scope', 'lookup', 'line', s.row_number, 'field', $1::text, 'column', $2::jsonb, 'value', array_to_string(k."values", ', ', ''),

@@ -446,7 +446,7 @@ begin
     return '[]';
   end if;
   select array_agg(d.day order by d.day) into v_days
-    from (select distinct (s.normalized_payload ->> v_field)::date as day from public.staging_rows s
+    from (select distinct (s.normalized_payload ->> v_field)::date as day from iu_core.ingest_staged_row s
            where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid') d
    where d.day is not null;
   if coalesce(cardinality(v_days), 0) < 2 or v_days[cardinality(v_days)] - v_days[1] > 3660 then

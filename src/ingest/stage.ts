@@ -379,7 +379,7 @@ async function checkedRows(dataset: Dataset, chunk: string, select: string): Pro
   return path
 }
 
-// Copying: files of rows into staging_rows. One session of PostgreSQL takes them on one core, and DuckDB needs a part of another,
+// Copying: files of rows into iu_core.ingest_staged_row, the table of public.staging_rows. One session of PostgreSQL takes them on one core, and DuckDB needs a part of another,
 // so a second session takes every other file where the pool has one to spare.
 // The first session's transaction ends the reading; what the second has committed before counts from then on. Until then
 // the upload is `reading`; if it fails, its rows are deleted: by the reader, or by the next one if it died.
@@ -393,7 +393,7 @@ interface CopyRequest {
 /** Each of `files` is copied once, by whichever session is free, and then deleted. */
 interface CopyWork {
   readonly files: AsyncGenerator<string>
-  /** COPY straight into staging_rows; else through a temporary table. */
+  /** COPY straight into iu_core.ingest_staged_row; else through a temporary table. */
   readonly copiesDirectly: boolean
   readonly total: number
   taken: number
@@ -430,7 +430,7 @@ async function sessionCapabilities(
   client: Client,
 ): Promise<{ copiesDirectly: boolean; isReadCommitted: boolean }> {
   const { rows } = await client.query<{ copiesDirectly: boolean; isReadCommitted: boolean }>(
-    `select not row_security_active('public.staging_rows') as "copiesDirectly",
+    `select not row_security_active('iu_core.ingest_staged_row') as "copiesDirectly",
             current_setting('transaction_isolation') = 'read committed' as "isReadCommitted"`,
   )
   return rows[0]!
@@ -442,7 +442,7 @@ function hasSessionToSpare({ options, totalCount, idleCount, waitingCount }: Poo
 }
 
 /** No session of ours waits for this one while it waits for a lock longer than that: the server would not see the deadlock. */
-const LOCK_STAGING_ROWS_SQL = `set local lock_timeout = '5s'; lock table public.staging_rows in row exclusive mode`
+const LOCK_STAGING_ROWS_SQL = `set local lock_timeout = '5s'; lock table iu_core.ingest_staged_row in row exclusive mode`
 
 async function copyInSecondSession(
   pool: Pool,
@@ -487,15 +487,15 @@ async function copyFiles(client: Client, work: CopyWork): Promise<void> {
 
 /** Where COPY is refused, a chunk goes through a temporary table (measured: 2.2 s more for 100,000 lines). */
 const CREATE_COPY_TABLE_SQL = `create temporary table ingest_copied_rows on commit drop as
-  select ${STAGING_COLUMNS} from public.staging_rows with no data`
+  select ${STAGING_COLUMNS} from iu_core.ingest_staged_row with no data`
 
 async function copyFile(client: Client, path: string, copiesDirectly: boolean): Promise<void> {
-  const table = copiesDirectly ? 'public.staging_rows' : 'ingest_copied_rows'
+  const table = copiesDirectly ? 'iu_core.ingest_staged_row' : 'ingest_copied_rows'
   const sink = client.query(copyFrom(`copy ${table} (${STAGING_COLUMNS}) from stdin (${ROWS_IN})`))
   await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), sink)
   if (!copiesDirectly) {
     await client.query(
-      `insert into public.staging_rows (${STAGING_COLUMNS}) select ${STAGING_COLUMNS} from ingest_copied_rows; truncate ingest_copied_rows`,
+      `insert into iu_core.ingest_staged_row (${STAGING_COLUMNS}) select ${STAGING_COLUMNS} from ingest_copied_rows; truncate ingest_copied_rows`,
     )
   }
   await rm(path)

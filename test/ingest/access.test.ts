@@ -210,6 +210,7 @@ const OF_B: Record<string, string> = {
   ),
   'iu_core.v_ingest_upload': 'workspace_id = $1',
   'iu_core.ingest_file_trash': '$1::uuid is not null',
+  'iu_core.ingest_staged_row': 'workspace_id = $1',
   staging_rows: 'workspace_id = $1',
   staging_id_resolution: 'workspace_id = $1',
   clients: 'workspace_id = $1',

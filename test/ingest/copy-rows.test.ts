@@ -119,7 +119,7 @@ it.each([
   const superuser = await db.session('postgres')
   await superuser.query(`
     create function public.trouble() returns trigger language plpgsql security definer as $$ begin ${trouble}; return new; end $$;
-    create trigger trouble before insert on public.staging_rows for each row when (new.row_number = 25000) execute function public.trouble()`)
+    create trigger trouble before insert on iu_core.ingest_staged_row for each row when (new.row_number = 25000) execute function public.trouble()`)
   try {
     await expect(stage()).rejects.toThrow()
     expect(await latest()).toMatchObject([{ status: 'failed', rows: 0 }])

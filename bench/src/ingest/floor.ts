@@ -13,7 +13,7 @@ import { perSecond } from '../statistics.ts'
 import { ingestExport, openWorld } from './world.ts'
 
 const TABLES = `
-  create table floor_rows (like public.staging_rows including defaults);
+  create table floor_rows (like iu_core.ingest_staged_row including defaults);
   create unique index on floor_rows (upload_id, row_number, row_type);
   create table floor_metrics (
     id uuid primary key default gen_random_uuid(), ad text, date date, impressions bigint, clicks bigint, spend numeric,
@@ -65,15 +65,15 @@ async function through(floor: Floor, { database, size, round }: Task): Promise<F
     await ingestExport(world, floor.until)
     if (floor.until === 'promoted') {
       await session.query(
-        `update public.staging_rows s set normalized_payload = to_jsonb(m.*) from public.daily_metrics m where m.id = s.target_internal_id;
-         delete from public.staging_rows where row_type <> 'daily_metric'`,
+        `update iu_core.ingest_staged_row s set normalized_payload = to_jsonb(m.*) from public.daily_metrics m where m.id = s.id;
+         delete from iu_core.ingest_staged_row where row_type <> 'daily_metric'`,
       )
     }
     await pipeline(
-      session.query(pgCopy.to('copy public.staging_rows to stdout (format csv)')),
+      session.query(pgCopy.to('copy iu_core.ingest_staged_row to stdout (format csv)')),
       createWriteStream(rows),
     )
-    await session.query(`truncate public.staging_rows; ${floor.prepare}; checkpoint`)
+    await session.query(`truncate iu_core.ingest_staged_row; ${floor.prepare}; checkpoint`)
     const cpu = await postgresCpuMs(session)
     const started = performance.now()
     await pipeline(

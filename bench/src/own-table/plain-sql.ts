@@ -8,7 +8,7 @@ import { perSecond } from '../statistics.ts'
 import { ingestProducts, openShop } from './shop.ts'
 
 const TABLE = `
-  create table floor_rows (like public.staging_rows including defaults);
+  create table floor_rows (like iu_core.ingest_staged_row including defaults);
   create unique index on floor_rows (upload_id, row_number, row_type)`
 
 const UPSERT = `insert into public.products (sku, name, price, stock, category_id)
@@ -26,10 +26,10 @@ export async function throughPlainSql({ database, size, round }: Task): Promise<
     const rows = join(shop.home, 'rows.csv')
     await ingestProducts(shop, 'staged')
     await pipeline(
-      session.query(pgCopy.to('copy public.staging_rows to stdout (format csv)')),
+      session.query(pgCopy.to('copy iu_core.ingest_staged_row to stdout (format csv)')),
       createWriteStream(rows),
     )
-    await session.query(`truncate public.staging_rows; ${TABLE}; checkpoint`)
+    await session.query(`truncate iu_core.ingest_staged_row; ${TABLE}; checkpoint`)
     const started = performance.now()
     await pipeline(
       createReadStream(rows),
