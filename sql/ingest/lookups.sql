@@ -27,8 +27,7 @@ begin
   -- Of another upload of the same transaction.
   drop table if exists pg_temp.ingest_lookup;
   v_has_lookups := exists (select from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout'));
-  v_has_references := exists (select from iu_core.fn_ingest_references(p_definition, p_upload.reading -> 'layout') r
-                               where r.is_given and r.is_readable and not r.is_sure);
+  v_has_references := iu_core.fn_ingest_resolve_references(p_upload, p_definition, p_lines);
   if not v_has_lookups and not v_has_references then
     return v_changed;
   end if;
@@ -47,10 +46,6 @@ begin
   end loop;
   if v_has_lookups then
     perform iu_core.fn_ingest_resolve_lookups(p_definition);
-  end if;
-  if v_has_references then
-    perform iu_core.fn_ingest_resolve_references(p_upload, p_definition, p_lines);
-    v_has_references := exists (select from pg_temp.ingest_reference);
   end if;
   -- A row of the file may be what another one refers to; if it turns out wrong, so do those that refer to it.
   loop

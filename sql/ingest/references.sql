@@ -91,8 +91,8 @@ $$;
 
 -- Collects in `ingest_reference` what lines refer to by foreign keys whose values they have themselves, and what is not there. It is
 -- looked for by the unique index of the referenced table, which is never read through if it is large. Lines with other errors are
--- checked, too, if these values are right. p_lines: only these lines. Internal.
-create or replace function iu_core.fn_ingest_resolve_references(p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[]) returns void
+-- checked, too, if these values are right. p_lines: only these lines. Returns whether anything is not there. Internal.
+create or replace function iu_core.fn_ingest_resolve_references(p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[]) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_nestloop = on
@@ -144,6 +144,7 @@ begin
     end;
   end loop;
   analyze pg_temp.ingest_reference;
+  return exists (select from pg_temp.ingest_reference);
 end $$;
 
 -- The SQL by which lines `s` give the values of a foreign key: texts: of each column; given: the array of them; types: of the fields;
