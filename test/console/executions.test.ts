@@ -71,7 +71,7 @@ test('a playbook is started by its form; a failed item leads to its error; it is
   await page.locator('.graph-step.is-held', { hasText: '2 of 3, 1 failed' }).waitFor()
   await page.locator('.graph-step.is-ok', { hasText: 'repair' }).waitFor()
   expect(await page.locator('.lane').count()).toBe(1)
-  expect(await seen(page.locator('.lane-sum'))).toMatch(/5 done, 1 attempt failed/)
+  await expect.poll(() => seen(page.locator('.lane-sum'))).toMatch(/5 done, 1 attempt failed/)
   await button(page, 'List').click()
   expect(await seen(page.locator('.step-list'))).toMatch(
     /divide[\s\S]*partly done[\s\S]*1 failed[\s\S]*repair if steps.divide.fanin.failed > 0 \(taken\)/,
