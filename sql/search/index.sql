@@ -3,7 +3,8 @@
 -- Writes the current texts of sources into search: for each source exactly these chunks. A chunk whose text exists keeps its id
 -- and its words; repeating the call changes nothing. Returns the chunks of the sources, in order. p_sources: [{unit_id,
 -- document_id or row_id (with its body: nobody else may read the table), version (of a unit), hash, chunks: [{from, to}]}], in characters of the body, half-open; missing or null chunks
--- remove the source. The text is read here, so that search cannot differ from PostgreSQL. A source returns nothing, and nothing
+-- remove the source. The text is read here, so that search cannot differ from PostgreSQL. A unit of one chunk brings the words with which it
+-- was found while it waited. A source returns nothing, and nothing
 -- is written for it, if
 --   it is deleted or retired, or a document that was only cut: its chunks are removed;
 --   a newer version of the unit is in search, or the document's text has changed: that change has enqueued it again.
@@ -15,6 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   v_block constant integer := 200000;
+  v_analysis constant smallint := iu_core.fn_search_analysis();
   v_chunks iu_core.search_chunk[];
   v_texts text[];
   v_sources uuid[];
@@ -43,20 +45,25 @@ begin
   ), source as materialized (
     -- The empty string takes the body out of its compressed form once, not for every chunk.
     select a.source_id, u.workspace_id, a.unit_id, null::uuid as document_id, null::uuid as row_id, a.unit_version_id, a.content_hash, a.chunks,
-           case v.language when 'und' then iu_core.fn_text_language(v.body) else v.language end as language, v.body || '' as body,
-           iu_core.fn_search_unit_title(v.unit_id, v.version_no, v.title, v.body) as title,
-           coalesce(iu_core.fn_search_path(u.container_id), '') as path,
+           l.language, b.body, iu_core.fn_search_unit_title(v.unit_id, v.version_no, v.title, b.body) as title, h.path,
+           case when jsonb_array_length(a.chunks) = 1 then (
+             select w.words from iu_core.search_pending w
+              where w.unit_id = a.unit_id and w.unit_version_id = a.unit_version_id
+                and (w.language, w.path, w.analysis) = (l.language, h.path, v_analysis)) end as words,
            u.deleted_at is null and u.lifecycle_status <> 'retired' and a.chunks is not null as is_there,
            not exists (select from iu_core.search_chunk c join iu_core.unit_version n on n.unit_version_id = c.unit_version_id
                         where c.unit_id = a.unit_id and n.version_no > v.version_no) as is_newest
       from asked a
       join iu_core.information_unit u on u.unit_id = a.unit_id
       left join iu_core.unit_version v on v.unit_version_id = a.unit_version_id and v.unit_id = a.unit_id and v.content_hash = a.content_hash
+     cross join lateral (select v.body || '' as body offset 0) as b
+     cross join lateral (select case v.language when 'und' then iu_core.fn_text_language(b.body) else v.language end as language offset 0) as l
+     cross join lateral (select iu_core.fn_search_path(u.container_id) as path offset 0) as h
      where a.document_id is null and a.row_id is null and (v.unit_id is not null or a.chunks is null)
      union all
     select a.source_id, d.workspace_id, null, a.document_id, null, null, a.content_hash, a.chunks,
            case d.language when 'und' then iu_core.fn_text_language(d.body) else d.language end, d.body || '',
-           iu_core.fn_search_title(d.title, d.body), '', d.deleted_at is null and d.origin = 'knowledge_base' and a.chunks is not null,
+           iu_core.fn_search_title(d.title, d.body), '', null, d.deleted_at is null and d.origin = 'knowledge_base' and a.chunks is not null,
            d.content_hash = a.content_hash
       from asked a
       join iu_core.kb_document d on d.document_id = a.document_id
@@ -65,7 +72,7 @@ begin
     select a.source_id, r.workspace_id, null, null, a.row_id, null, a.content_hash, a.chunks,
            case t.language when 'und' then iu_core.fn_text_language(a.body) else t.language end, a.body,
            -- The title of a row is part of its text: as a field of its own it would count twice.
-           '', '', a.chunks is not null, true
+           '', '', null, a.chunks is not null, true
       from asked a
       join iu_core.search_row r on r.row_id = a.row_id
       join iu_core.search_table t on t.table_id = r.table_id
@@ -83,10 +90,11 @@ begin
      cross join lateral generate_series(0, p.last / v_block) as b (n)
   ), piece as materialized (
     select s.source_id, s.workspace_id, s.unit_id, s.document_id, s.row_id, s.unit_version_id, s.content_hash, s.language, s.title, s.path, p.n, p.from_char, p.to_char,
-           substring(b.text from p.from_char % v_block + 1 for p.to_char - p.from_char) as text
+           t.text, case when s.words is not null and t.text = btrim(s.body, E' \t\r\n') then s.words end as words
       from place p
       join block b on (b.source_id, b.n) = (p.source_id, p.from_char / v_block)
       join source s on s.source_id = p.source_id
+     cross join lateral (select substring(b.text from p.from_char % v_block + 1 for p.to_char - p.from_char) as text offset 0) as t
   ), hashed as materialized (
     select p.*, sha256(convert_to(p.text, 'UTF8')) as text_hash from piece p
   ), named as (
@@ -96,8 +104,8 @@ begin
       from hashed h
   )
   select (select array_agg(row(null, n.chunk_id, n.workspace_id, n.unit_id, n.document_id, n.unit_version_id, n.content_hash, n.n,
-                               n.from_char, n.to_char, n.text_hash, n.language, null, null, null, null, n.title, n.path,
-                               iu_core.fn_search_analysis(), n.row_id)::iu_core.search_chunk
+                               n.from_char, n.to_char, n.text_hash, n.language, null, null, null, n.words, n.title, n.path,
+                               v_analysis, n.row_id)::iu_core.search_chunk
                            order by n.source_id, n.n) from named n),
          (select array_agg(n.text order by n.source_id, n.n) from named n),
          -- Whose chunks are replaced: not those that stay as they are.
@@ -177,7 +185,8 @@ begin
   delete from iu_core.search_lexeme l where l.lexeme_id = any (v_lexemes);
 end $$;
 
--- Adds chunks to search: their words, their postings, and all statistics. Their texts are a parallel array. Internal: the
+-- Adds chunks to search: their words, their postings, and all statistics. Their texts are a parallel array; a chunk that has its words is
+-- not analysed again. Internal: the
 -- caller holds fn_search_lock of their workspaces, and none of the chunks exists yet.
 create or replace function iu_core.fn_search_chunks_add(p_chunks iu_core.search_chunk[], p_texts text[]) returns void
 language plpgsql
@@ -187,7 +196,8 @@ set enable_seqscan = off
 -- A plan for as many words as this batch has: the joins of its own words are hashed.
 set plan_cache_mode = force_custom_plan
 set enable_mergejoin = off
-set work_mem = '64MB'
+-- Of aggregated arrays the planner counts 8 kB each, which here have a few numbers.
+set work_mem = '128MB'
 as $$
 declare
   v_numbers constant regclass := pg_get_serial_sequence('iu_core.search_chunk', 'chunk_no');
@@ -198,49 +208,60 @@ begin
   end if;
   v_chunks := array(
     select row(nextval(v_numbers), c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding,
-               c.position, c.from_char, c.to_char, c.text_hash, c.language, null, null,
-               (select coalesce(sum(cardinality(array_positions(s.weights, 'D'))), 0) from unnest(w.words) as s), w.words, c.title, c.path,
+               c.position, c.from_char, c.to_char, c.text_hash, c.language, null, null, null, w.words, c.title, c.path,
                c.analysis, c.row_id)::iu_core.search_chunk
       from unnest(p_chunks) with ordinality as c
       join unnest(p_texts) with ordinality as t (text, ordinality) using (ordinality)
-     cross join lateral (select iu_core.fn_search_chunk_words(t.text, c.language, c.title, c.path) as words offset 0) as w
+     cross join lateral (select coalesce(c.words, iu_core.fn_search_chunk_words(t.text, c.language, c.title, c.path)) as words offset 0) as w
      order by ordinality);
-  with text_word as materialized (
-    select c.workspace_id, c.chunk_no, c.length, w.lexeme collate "C" as lexeme,
-           -- A word of the title counts three times, as chosen in decision 0022.
-           (cardinality(w.positions) + 2 * cardinality(array_positions(w.weights, 'A')))::smallint as count
-      from unnest(v_chunks) as c cross join lateral unnest(c.words) as w
+  with analysed as materialized (
+    select c.workspace_id, c.chunk_no, w.lexemes, w.counts, coalesce(w.length, 0)::integer as length
+      from unnest(v_chunks) as c
+     cross join lateral (
+       select array_agg(x.lexeme collate "C") as lexemes, sum(cardinality(array_positions(x.weights, 'D'))) as length,
+              -- A word of the title counts three times, as chosen in decision 0022.
+              array_agg((cardinality(x.positions)
+                         + case c.title when '' then 0 else 2 * cardinality(array_positions(x.weights, 'A')) end)::smallint) as counts
+         from unnest(c.words) as x) as w
+  ), text_word as (
+    select a.workspace_id, a.chunk_no, a.length, unnest(a.lexemes) as lexeme, unnest(a.counts) as count from analysed a
   ), counted as materialized (
-    select t.workspace_id, t.lexeme, count(*)::integer as chunks from text_word t group by t.workspace_id, t.lexeme
+    -- Once for each word, with all that it needs below: joins and sorts of the words of each text took a fifth longer.
+    select row_number() over () as n, t.workspace_id, t.lexeme, count(*)::integer as chunks,
+           array_agg(t.chunk_no) as chunk_nos, array_agg(t.count) as counts, array_agg(t.length) as lengths
+      from text_word t group by t.workspace_id, t.lexeme
   ), known as (
-    -- One look at each word: its number and its chunks.
+    -- One look at each word, in the order of the index: its number and its chunks.
     update iu_core.search_lexeme l set chunks = l.chunks + n.chunks
-      from counted n where (l.workspace_id, l.lexeme) = (n.workspace_id, n.lexeme)
-    returning l.workspace_id, l.lexeme, l.lexeme_id
+      from (select * from counted order by workspace_id, lexeme) as n
+     where (l.workspace_id, l.lexeme) = (n.workspace_id, n.lexeme)
+    returning l.lexeme_id, n.n, n.chunk_nos, n.counts, n.lengths
   ), new as (
     -- Only those that are missing: ON CONFLICT would use up an id for every word that is known.
     insert into iu_core.search_lexeme (workspace_id, lexeme, chunks)
     select n.workspace_id, n.lexeme, n.chunks from counted n
-     where not exists (select from known k where (k.workspace_id, k.lexeme) = (n.workspace_id, n.lexeme))
+     where not exists (select from known k where k.n = n.n)
      order by n.workspace_id, n.lexeme
     returning workspace_id, lexeme, lexeme_id
   ), word as materialized (
-    select l.lexeme_id, t.chunk_no, t.count, t.length
-      from text_word t
-      join (select * from known union all select * from new) as l on (l.workspace_id, l.lexeme) = (t.workspace_id, t.lexeme)
-     order by l.lexeme_id, t.chunk_no
+    select o.lexeme_id, unnest(o.chunk_nos) as chunk_no, unnest(o.counts) as count, unnest(o.lengths) as length
+      from (select k.lexeme_id, k.chunk_nos, k.counts, k.lengths from known k
+             union all
+            select w.lexeme_id, n.chunk_nos, n.counts, n.lengths
+              from new w join counted n on (n.workspace_id, n.lexeme) = (w.workspace_id, w.lexeme)
+             -- As the postings are stored.
+             order by 1) as o
   ), chunk_words as materialized (
-    select w.chunk_no, array_agg(w.lexeme_id order by w.lexeme_id) as ids, array_agg(w.count order by w.lexeme_id) as counts
-      from word w group by w.chunk_no
+    select w.chunk_no, array_agg(w.lexeme_id) as ids, array_agg(w.count) as counts from word w group by w.chunk_no
   ), chunk as (
     insert into iu_core.search_chunk (chunk_no, chunk_id, workspace_id, unit_id, document_id, unit_version_id, content_hash_at_embedding,
                                       position, from_char, to_char, text_hash, language, lexeme_ids, lexeme_counts, length, words, title, path,
                                       analysis, row_id)
     overriding system value
     select c.chunk_no, c.chunk_id, c.workspace_id, c.unit_id, c.document_id, c.unit_version_id, c.content_hash_at_embedding,
-           c.position, c.from_char, c.to_char, c.text_hash, c.language, coalesce(b.ids, '{}'), coalesce(b.counts, '{}'), c.length, c.words,
+           c.position, c.from_char, c.to_char, c.text_hash, c.language, coalesce(b.ids, '{}'), coalesce(b.counts, '{}'), a.length, c.words,
            c.title, c.path, c.analysis, c.row_id
-      from unnest(v_chunks) as c left join chunk_words b on b.chunk_no = c.chunk_no
+      from unnest(v_chunks) as c join analysed a on a.chunk_no = c.chunk_no left join chunk_words b on b.chunk_no = c.chunk_no
      order by c.chunk_no
   ), posting as (
     insert into iu_core.search_posting (lexeme_id, chunk_no, count, length)
@@ -251,7 +272,7 @@ begin
     on conflict (workspace_id, language) do update set chunks = s.chunks + excluded.chunks
   )
   insert into iu_core.search_statistics as s (workspace_id, chunks, words)
-  select c.workspace_id, count(*), sum(c.length) from unnest(v_chunks) as c group by c.workspace_id
+  select a.workspace_id, count(*), sum(a.length) from analysed a group by a.workspace_id
   on conflict (workspace_id) do update set chunks = s.chunks + excluded.chunks, words = s.words + excluded.words;
 end $$;
 
@@ -291,30 +312,37 @@ end $$;
 
 -- The title of a version of a unit as search counts it: none either if it was taken from the beginning of an earlier text. Internal.
 create or replace function iu_core.fn_search_unit_title(p_unit_id uuid, p_version_no integer, p_title text, p_body text) returns text
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select case when p_version_no > 1
-                   and exists (select from iu_core.unit_version n
-                                where n.unit_id = p_unit_id and n.version_no < p_version_no and n.title = p_title
-                                  and iu_core.fn_search_title(n.title, n.body) = '')
-              then '' else iu_core.fn_search_title(p_title, p_body) end
-$$;
+begin
+  if p_version_no > 1
+     and exists (select from iu_core.unit_version n
+                  where n.unit_id = p_unit_id and n.version_no < p_version_no and n.title = p_title
+                    and iu_core.fn_search_title(n.title, n.body) = '') then
+    return '';
+  end if;
+  return iu_core.fn_search_title(p_title, p_body);
+end $$;
 
 -- The titles of the units that contain a unit, the outermost first. Internal.
 create or replace function iu_core.fn_search_path(p_container_id uuid) returns text
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  with recursive above as (
+begin
+  if p_container_id is null then
+    return '';
+  end if;
+  return (with recursive above as (
     select u.unit_id, u.container_id, u.title, 1 as depth from iu_core.information_unit u where u.unit_id = p_container_id
      union all
     -- Deeper than documents are; containers in a circle end here, too.
     select u.unit_id, u.container_id, u.title, a.depth + 1
       from above a join iu_core.information_unit u on u.unit_id = a.container_id where a.depth < 6
   )
-  select left(string_agg(a.title, E'\n' order by a.depth desc), 1000) from above a
-$$;
+  select coalesce(left(string_agg(a.title, E'\n' order by a.depth desc), 1000), '') from above a);
+end $$;
 
 -- Enqueues a unit whose title or container has changed, and all units in it: their words have that title. The same text keeps its vector.
 create or replace function iu_core.fn_search_title_changed() returns trigger
@@ -371,7 +399,7 @@ begin
    cross join lateral (
      select substring(v.body from c.from_char + 1 for c.to_char - c.from_char) as text,
             iu_core.fn_search_unit_title(v.unit_id, v.version_no, v.title, v.body) as title,
-            coalesce(iu_core.fn_search_path(u.container_id), '') as path
+            iu_core.fn_search_path(u.container_id) as path
        from iu_core.unit_version v join iu_core.information_unit u on u.unit_id = v.unit_id
       where v.unit_version_id = c.unit_version_id
       union all

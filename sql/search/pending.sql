@@ -93,21 +93,23 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into iu_core.search_pending as p (unit_id, workspace_id, unit_version_id, language, words)
+  insert into iu_core.search_pending as p (unit_id, workspace_id, unit_version_id, language, words, path, analysis)
   select u.unit_id, u.workspace_id, v.unit_version_id, l.language,
-         iu_core.fn_search_chunk_words(v.body, l.language, iu_core.fn_search_unit_title(u.unit_id, v.version_no, v.title, v.body),
-                                       iu_core.fn_search_path(u.container_id))
+         iu_core.fn_search_chunk_words(v.body, l.language, iu_core.fn_search_unit_title(u.unit_id, v.version_no, v.title, v.body), h.path),
+         h.path, iu_core.fn_search_analysis()
     from unnest(p_unit_ids) as g (unit_id)
    cross join lateral (select x.* from iu_core.information_unit x where x.unit_id = g.unit_id offset 0) as u
    cross join lateral (select n.unit_version_id, n.version_no, n.language, n.title, n.body from iu_core.unit_version n
                         where n.unit_version_id = u.current_version_id offset 0) as v
    cross join lateral (select case v.language when 'und' then iu_core.fn_text_language(v.body) else v.language end as language offset 0) as l
+   cross join lateral (select iu_core.fn_search_path(u.container_id) as path offset 0) as h
    where not exists (select from iu_core.search_chunk c
                       where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash)
    -- Every session that locks many of these rows uses this order.
    order by u.unit_id
   on conflict (unit_id) do update
-     set unit_version_id = excluded.unit_version_id, language = excluded.language, words = excluded.words
+     set unit_version_id = excluded.unit_version_id, language = excluded.language, words = excluded.words, path = excluded.path,
+         analysis = excluded.analysis
    where p.unit_version_id <> excluded.unit_version_id;
   -- Questions are analysed in its language from now on.
   insert into iu_core.search_language (workspace_id, language, chunks)

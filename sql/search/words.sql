@@ -9,10 +9,14 @@
 --   required      words of which a chunk must have one to match the phrases at all; NULL: there is no phrase
 --   mean_length   of the workspace's chunks
 --   asked         how many words the query asks for
+--   near_*        parallel: two words that follow each other in the query, where the first stands, how far they are apart there, and the
+--                 weight of the commoner one. NULL for a query of more than 17 words, which describes rather than names; none of a script
+--                 without spaces, whose pairs and triples say it already
 -- No row: nothing can be found.
 create or replace function iu_core.fn_search_terms(p_workspace_id uuid, p_query text)
 returns table (lexeme_ids integer[], chunks integer[], weights float8[], shares float8[], phrases tsquery[], required integer[],
-               mean_length float8, asked integer)
+               mean_length float8, asked integer, near_lefts text[], near_rights text[], near_places integer[], near_gaps integer[],
+               near_weights float8[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -50,7 +54,7 @@ begin
   with word as materialized (
     select * from iu_core.fn_search_question_words(p_workspace_id, v_query.free)
   ), known as materialized (
-    select l.lexeme_id, l.chunks, w.times, w.places, w.is_further, ln(1 + (v_chunks - l.chunks + 0.5) / (l.chunks + 0.5)) as rareness
+    select l.lexeme_id, w.lexeme, l.chunks, w.times, w.places, w.is_further, ln(1 + (v_chunks - l.chunks + 0.5) / (l.chunks + 0.5)) as rareness
       from word w
      -- Each is looked up by its key: how many words a question has, the planner can only guess, and would read those of all texts.
      cross join lateral (select x.lexeme_id, x.chunks from iu_core.search_lexeme x
@@ -101,11 +105,25 @@ begin
             select x.lexeme_id, x.chunks, ln(1 + (v_chunks - x.asked + 0.5) / (x.asked + 0.5)), ln(2) from prefix x) as t
      group by t.lexeme_id, t.chunks
      order by weight desc, t.lexeme_id limit 64
+  ), spot as materialized (
+    select k.lexeme, p.place, k.times * k.rareness as weight
+      from known k cross join lateral unnest(k.places) as p (place)
+     where not k.is_further
+       and k.lexeme !~ '[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]'
+  ), near as (
+    select array_agg(a.lexeme) as lefts, array_agg(b.lexeme) as rights, array_agg(s.place) as places, array_agg(s.next - s.place) as gaps,
+           array_agg(least(a.weight, b.weight)) as weights
+      from (select d.place, lead(d.place) over (order by d.place) as next, count(*) over () as words from (select distinct place from spot) as d) as s
+      join spot a on a.place = s.place
+      join spot b on b.place = s.next
+     where s.words <= 17 and a.lexeme <> b.lexeme
   )
   select array_agg(t.lexeme_id order by t.chunks, t.lexeme_id), array_agg(t.chunks order by t.chunks, t.lexeme_id),
          array_agg(t.weight order by t.chunks, t.lexeme_id), array_agg(t.mass / greatest(w.mass, 1e-9) order by t.chunks, t.lexeme_id),
-         max(w.asked)::integer
-    into lexeme_ids, chunks, weights, shares, asked from term t cross join whole w;
+         max(w.asked)::integer, n.lefts, n.rights, n.places, n.gaps, n.weights
+    into lexeme_ids, chunks, weights, shares, asked, near_lefts, near_rights, near_places, near_gaps, near_weights
+    from term t cross join whole w cross join near n
+   group by n.lefts, n.rights, n.places, n.gaps, n.weights;
   if lexeme_ids is not null then
     return next;
   end if;
@@ -350,7 +368,10 @@ begin
     end if;
   elsif not v_ascii and iu_core.fn_search_reads_marks(p_analyzer) then
     -- These stemmers read the marks.
-    v_words := iu_core.fn_search_fold(to_tsvector(p_analyzer::regconfig, iu_core.fn_search_space(normalize(v_text, NFKC), p_question))::text)::tsvector;
+    v_words := regexp_replace(
+      iu_core.fn_search_fold(to_tsvector(p_analyzer::regconfig, iu_core.fn_search_space(normalize(v_text, NFKC), p_question))::text),
+      -- Of a mark without a letter nothing is left.
+      '(^| )'''':[0-9,]+', '', 'g')::tsvector;
     if not p_question then
       v_more := ts_delete(to_tsvector(p_analyzer::regconfig, v_spaced), tsvector_to_array(v_words));
     end if;

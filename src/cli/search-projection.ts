@@ -172,11 +172,7 @@ export function printStatus(output: Output, status: SearchStatus): void {
         ', ',
       ),
     ],
-    [
-      'tables',
-      (tables.scanning > 0 || tables.changes > 0) &&
-        joinWords([tables.scanning > 0 && `${plural(tables.scanning, 'is', 'are')} being read`], ', '),
-    ],
+    ['tables', tables.scanning > 0 && `${plural(tables.scanning, 'is', 'are')} being read`],
     ...(chunks.to_analyse > 0
       ? [
           [

@@ -334,12 +334,17 @@ function snippetLines({ snippet, highlights }: SearchHit, width: number): string
 
 /** Why there may be nothing, and what to do about it. */
 function printEmptyAnswer(output: Output, { warnings, no_hits }: SearchAnswer): void {
-  const { texts, tables, waiting, unknown_words, without_filters } = no_hits!
+  const { texts, tables, waiting, unknown_words, without_filters, excluded, without_exclusions } = no_hits!
   for (const warning of warnings) output.caution(warning)
   if (texts + tables > 0) {
     const { stopWords, noWords } = ANSWER_WARNINGS
     if (warnings.some((one) => one === stopWords || one === noWords)) return
-    if (without_filters === null) output.line('Nothing matches. Try other words.')
+    if (without_exclusions !== null && without_exclusions > 0) {
+      const named = printableLine(excluded.join(' or '))
+      output.line(
+        `Only texts with ${named} match, which the question excludes. Ask without that to see them.`,
+      )
+    } else if (without_filters === null) output.line('Nothing matches. Try other words.')
     else if (without_filters === 0)
       output.line('Nothing matches with these filters, and nothing without them. Try other words.')
     else output.line('Nothing matches with these filters. Try without some of them.')

@@ -51,7 +51,7 @@ interface HitText {
 export interface LegsFound
   extends Pick<
     Found<HitRow>,
-    'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'fit' | 'together'
+    'lexical' | 'dense' | 'legacy' | 'denseWeight' | 'scores' | 'wordShares' | 'fit' | 'together'
   > {
   /** Chunks of rows that the caller may read, by id. */
   readonly rows: ReadonlyMap<string, RowFacts>

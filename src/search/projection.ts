@@ -43,6 +43,16 @@ interface VectorWrite {
   readonly signal: AbortSignal
 }
 
+/** Where the texts of a batch are. */
+export interface TextStages {
+  /** They are written after it, whether it fails or not: the texts of the batch before. */
+  readonly afterTexts?: Promise<unknown>
+  /** They are read, and have so many characters. */
+  onRead?(characters: number): void
+  /** They are written; the vectors follow. */
+  onText?(): void
+}
+
 export interface ProjectionResult {
   readonly done: number
   readonly failed: number
@@ -81,12 +91,11 @@ export class Projection {
     return active && this.breakers.get(active.collection)?.reason
   }
 
-  /** `onText`: the texts are written, and how long they are; the vectors follow. */
   async project(
     rows: readonly OutboxRow[],
     gates: Pick<SearchGates, 'phase_3'>,
     signal: AbortSignal,
-    onText: (characters: number) => void = () => {},
+    { afterTexts, onRead, onText }: TextStages = {},
   ): Promise<ProjectionResult> {
     const { pool, hooks } = this.deps
     const before = activeOf(await liveCollections(pool))
@@ -95,10 +104,12 @@ export class Projection {
     const failed = new Map<OutboxRow, string>()
     const reading = await readSources(pool, fresh, gates)
     for (const [row, reason] of reading.failed) failed.set(row, reason)
+    onRead?.(charactersOf(reading.sources))
     await hooks.boundary?.('read')
+    await afterTexts?.catch(() => {})
     const planned = await this.putText(reading.sources, failed)
     await hooks.boundary?.('text')
-    onText(charactersOf(reading.sources))
+    onText?.()
     // Read again after the plan: a collection may have been created or activated meanwhile.
     const collections = await liveCollections(pool)
     const active = activeOf(collections)

@@ -13,6 +13,8 @@ import { rowTexts, visibleRows } from './table-hits.ts'
 const MIN_CORRECTED_LETTERS = 4
 /** From this length on two letters may differ, below one. */
 const TWO_EDITS_FROM = 8
+/** From this length on the ending may be another one, too: `patern`, patterns. Of shorter words too many have such a neighbour: book, boots. */
+const ENDING_FROM = 6
 /** As fn_search_question. */
 const MAX_REWRITTEN_WORDS = 32
 /** Of the word that is being typed, as fn_search_completions takes it. */
@@ -174,8 +176,9 @@ async function correctionsOf(
   )
   return meant.flatMap(({ word, known }) => {
     const replaced_by = nearestTo(word, written.get(known.lexeme) ?? [known.lexeme])
-    // Stems may be near to each other where the words are not: besides, resident. One letter is left for an ending.
-    const isNear = editDistance(word, fold(replaced_by)) <= mostEdits(word) + 1
+    // Stems may be near to each other where the words are not: besides, resident.
+    const ending = [...word].length < ENDING_FROM ? 0 : 1
+    const isNear = editDistance(word, fold(replaced_by)) <= mostEdits(word) + ending
     return replaced_by === word || !isNear ? [] : [{ word, replaced_by }]
   })
 }

@@ -7,7 +7,7 @@ import { omitUndefined } from '../kernel/omit-undefined.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { nearestFirst } from '../kernel/text.ts'
 import { isPretrained } from './embedders/embedder.ts'
-import { bestTexts, type LegsFound, listHits, queryWords } from './hits.ts'
+import { bestTexts, type HitList, type LegsFound, listHits, queryWords } from './hits.ts'
 import type { DenseResult } from './providers.ts'
 import {
   nearestTo,
@@ -126,18 +126,46 @@ async function answer(
   state: SearchState,
   literal: boolean,
 ): Promise<Found> {
+  const { transaction, vectorSearch } = deps
   const scope = scopeOf(question, state)
-  const legs = await askLegs(deps, question, state, { ...scope, literal: literal || question.typing })
-  const order = await rerankHits(deps, question, legs)
-  const { warnings, ...listed } = await deps.transaction((client) =>
-    listHits(client, question, legs, 'ids' in order ? order.ids : []),
-  )
-  const reranked = 'unavailable' in order ? [order.unavailable] : []
+  const found = await askLegs(deps, question, state, { ...scope, literal: literal || question.typing })
+  const isReranked = vectorSearch.rerank !== undefined && question.sort === 'relevance' && !question.typing
+  const { legs, listed, reranked } = isReranked
+    ? await listReranked(deps, question, found)
+    : await transaction(async (client) => {
+        const legs = await scoreLegs(client, question, found)
+        return { legs, listed: await listHits(client, question, legs), reranked: [] }
+      })
+  const { warnings, ...list } = listed
   return {
-    ...listed,
+    ...list,
     warnings: [...scope.warnings, ...legs.warnings, ...reranked, ...warnings],
     legs: { lexical: legs.lexical.length, dense: legs.denseCount },
   }
+}
+
+interface Listed {
+  readonly legs: Legs
+  readonly listed: HitList
+  /** Why the reranker did not answer. */
+  readonly reranked: readonly string[]
+}
+
+/** No transaction is open while the reranker is asked. */
+async function listReranked(
+  { transaction, vectorSearch }: SearchDeps,
+  question: Question,
+  found: LegsAsked,
+): Promise<Listed> {
+  const { legs, texts } = await transaction(async (client) => {
+    const legs = await scoreLegs(client, question, found)
+    return { legs, texts: await bestTexts(client, question, legs, MAX_RERANKED) }
+  })
+  const order: DenseResult = texts.length < 2 ? { ids: [] } : await vectorSearch.rerank!(question.text, texts)
+  const listed = await transaction((client) =>
+    listHits(client, question, legs, 'ids' in order ? order.ids : []),
+  )
+  return { legs, listed, reranked: 'unavailable' in order ? [order.unavailable] : [] }
 }
 
 interface Scope {
@@ -185,12 +213,30 @@ interface Legs extends LegsFound {
   readonly warnings: readonly string[]
 }
 
+/** What both legs found, before what only one of them found is scored by the words. */
+interface LegsAsked {
+  readonly scope: Scope & { readonly literal: boolean }
+  readonly active: SearchState['active']
+  readonly denseWeight: number
+  readonly words: {
+    readonly found: readonly FoundByWords[]
+    /** Where nothing was found. */
+    readonly asked: Parsed | undefined
+  }
+  readonly dense: DenseResult | 'off'
+  /** Ids of the vector leg that the caller may read. */
+  readonly near: readonly string[]
+  readonly legacy: DenseResult
+  readonly rows: ReadonlyMap<string, RowFacts>
+  readonly unreadable: ReadonlySet<string>
+}
+
 async function askLegs(
   { transaction, vectorSearch }: SearchDeps,
   question: Question,
   state: SearchState,
-  scope: Scope & { readonly literal: boolean },
-): Promise<Legs> {
+  scope: LegsAsked['scope'],
+): Promise<LegsAsked> {
   const { active } = state
   const { workspace_id: workspace, text, filtered } = question
   const limit = legDepth(question)
@@ -270,7 +316,25 @@ async function askLegs(
       : 'ids' in dense
         ? dense.ids
         : []
-  const isLong = queryWords(text).words.length > MAX_QUERY_WORDS
+  return {
+    scope,
+    active,
+    denseWeight: weight,
+    words,
+    dense: asksUnits ? dense : 'off',
+    near,
+    legacy,
+    rows,
+    unreadable,
+  }
+}
+
+/** Each leg's hits with the scores of both. In the transaction that reads the hits: it is one round trip less. */
+async function scoreLegs(
+  client: Client,
+  question: Question,
+  { scope, active, denseWeight, words, dense, near, legacy, rows, unreadable }: LegsAsked,
+): Promise<Legs> {
   const lists = {
     lexical: words.found.map(({ id }) => id),
     dense: near,
@@ -279,28 +343,29 @@ async function askLegs(
   const wordScores = new Map<string, WordScore>(words.found.map((found) => [found.id, found]))
   const unscored = lists.dense.filter((id) => !wordScores.has(id))
   if (unscored.length > 0)
-    for (const row of await transaction((client) => scoresByWords(client, question, unscored)))
-      wordScores.set(row.id, row)
+    for (const row of await scoresByWords(client, question, unscored)) wordScores.set(row.id, row)
   const found = new Set([...lists.lexical, ...lists.dense])
   // Not of rows that the caller may not read: they would move the scores of the others.
   const meaning =
-    'scores' in dense && dense.scores !== undefined
-      ? new Map([...dense.scores].filter(([id]) => found.has(id)))
-      : undefined
+    dense === 'off' || 'unavailable' in dense || dense.scores === undefined
+      ? undefined
+      : new Map([...dense.scores].filter(([id]) => found.has(id)))
   const scores = legScores(wordScores, meaning, lists.dense)
   const shareOfMeaning =
-    lists.legacy.length > 0 ? weight || LEGACY_WEIGHT : lists.dense.length > 0 ? weight : 0
+    lists.legacy.length > 0 ? denseWeight || LEGACY_WEIGHT : lists.dense.length > 0 ? denseWeight : 0
   const best = fuse({ ...lists, denseWeight: shareOfMeaning, scores }).map(({ key }) => key)
   // Only a model that was not fitted on these texts says how near they are to a question about something else.
   const alike = active !== undefined && isPretrained(active.embedder) ? meaning : undefined
   const fit = lists.legacy.length > 0 ? 1 : fitOf(best, wordScores, alike)
   const asked = words.found[0]?.asked ?? [...wordScores.values()][0]?.asked ?? 0
+  const isLong = queryWords(question.text).words.length > MAX_QUERY_WORDS
   const isPoor =
     !isLong && !scope.literal && best.length > 0 && lists.legacy.length === 0 && fit < leastFit(asked)
   const common = {
     lexical: lists.lexical,
     denseWeight: shareOfMeaning,
     scores,
+    wordShares: new Map([...wordScores].map(([id, { share }]) => [id, share])),
     fit,
     together: scope.units && scope.documents,
     rows,
@@ -316,27 +381,15 @@ async function askLegs(
   return {
     ...common,
     ...lists,
-    denseCount: !asksUnits ? 'off' : 'ids' in dense ? near.length : 'unavailable',
+    denseCount: dense === 'off' ? 'off' : 'ids' in dense ? near.length : 'unavailable',
     warnings: [
       ...unreadable,
       ...(isPoor ? [ANSWER_WARNINGS.nothingFits] : []),
       ...(isLong ? [ANSWER_WARNINGS.manyWords] : []),
       ...(question.excludesMore ? [ANSWER_WARNINGS.manyExcluded] : []),
-      ...[dense, legacy].flatMap((leg) => ('unavailable' in leg ? [leg.unavailable] : [])),
+      ...[dense, legacy].flatMap((leg) => (leg !== 'off' && 'unavailable' in leg ? [leg.unavailable] : [])),
     ],
   }
-}
-
-/** Keys of the best hits in the order of the reranker, if there is one. No transaction is open while it is asked. */
-async function rerankHits(
-  { transaction, vectorSearch }: SearchDeps,
-  question: Question,
-  legs: Legs,
-): Promise<DenseResult> {
-  if (vectorSearch.rerank === undefined || question.sort !== 'relevance' || question.typing)
-    return { ids: [] }
-  const texts = await transaction((client) => bestTexts(client, question, legs, MAX_RERANKED))
-  return texts.length < 2 ? { ids: [] } : vectorSearch.rerank(question.text, texts)
 }
 
 /** What is counted, sorted or read on from a cursor is as deep as the list goes. */
@@ -526,26 +579,27 @@ interface UnknownWords {
   readonly unknown: readonly UnknownWord[]
 }
 
-/** What is in search, what waits, which words no text has, and whether the filters exclude what would be found. */
+/** What is in search, what waits, which words no text has, and whether filters or exclusions leave out what would be found. */
 async function explainNoHits(deps: SearchDeps, question: Question): Promise<NoHits> {
   const { workspace_id, text, filters } = question
-  // What the question itself excludes is no filter that somebody might take away.
   const { source, without, ...others } = filters
-  const isFiltered = Object.keys(others).length > 0
-  const [words, unfiltered] = await Promise.all([
+  const excluded = (without ?? []) as readonly string[]
+  const hitsWith = async (filtered: Readonly<Record<string, unknown>>): Promise<number> =>
+    (await ask(deps, { ...question, ...filtersOf(omitUndefined(filtered)) }, false)).hits.length
+  const [words, without_filters, without_exclusions] = await Promise.all([
     deps.transaction((client) => unknownWords(client, workspace_id, text)),
-    isFiltered
-      ? ask(deps, { ...question, ...filtersOf(omitUndefined({ source, without })) }, false)
-      : undefined,
+    // What the question itself excludes is no filter that somebody might take away.
+    Object.keys(others).length > 0 ? hitsWith({ source, without }) : null,
+    excluded.length > 0 && text.trim() !== '' ? hitsWith({ ...others, source }) : null,
   ])
-  return { ...words, without_filters: unfiltered?.hits.length ?? null }
+  return { ...words, without_filters, excluded: [...excluded], without_exclusions }
 }
 
 async function unknownWords(
   client: Client,
   workspace: string,
   text: string,
-): Promise<Omit<NoHits, 'without_filters'>> {
+): Promise<Omit<NoHits, 'without_filters' | 'excluded' | 'without_exclusions'>> {
   const { rows } = await client.query<{ words: UnknownWords }>(
     'select iu_core.fn_search_unknown_words($1, $2) as words',
     [workspace, queryWords(text).words],

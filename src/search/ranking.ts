@@ -38,6 +38,8 @@ export interface Found<Facts extends ChunkFacts> {
   readonly denseWeight: number
   /** Of chunks, by both legs; undefined: only their ranks are known. */
   readonly scores?: LegScores<string> | undefined
+  /** Of chunks: the share of the question's words that each has. */
+  readonly wordShares?: ReadonlyMap<string, number> | undefined
   /** How much of the question the best hits have, from 0 to 1: every score is multiplied by it. */
   readonly fit: number
 }
@@ -174,7 +176,7 @@ function inPlaceOf<Facts extends ChunkFacts>(
 /** Adds the unit, its document, or nothing, as the matrix decides. Returns its key. */
 function shownFor<Facts extends ChunkFacts>(
   chunk: Facts,
-  { superseded, together }: Found<Facts>,
+  { superseded, together, wordShares }: Found<Facts>,
   things: Map<string, RankedItem<Facts>>,
 ): string | undefined {
   if (chunk.lifecycle_status === 'superseded' && !superseded) return undefined
@@ -192,6 +194,10 @@ function shownFor<Facts extends ChunkFacts>(
     cautions: [],
     states,
   }
+  // Its newest text where that has about as much of the question: an older one may rank before it until the newest is in search.
+  const shareOf = ({ chunk_id }: Facts): number => wordShares?.get(chunk_id) ?? 0
+  const older = thing.best !== undefined && isNewest(chunk) && !isNewest(thing.best) ? thing.best : undefined
+  if (older !== undefined && shareOf(chunk) >= LEAST_SHARE_OF_OLDER * shareOf(older)) thing.best = chunk
   things.set(key, thing)
   for (const caution of verdict.cautions) {
     const ofDocument = caution.startsWith('document_')
@@ -202,6 +208,12 @@ function shownFor<Facts extends ChunkFacts>(
   }
   return key
 }
+
+/** Words that no text in search has count for a text that waits, and not for one that is there: their shares differ by those. */
+const LEAST_SHARE_OF_OLDER = 0.75
+
+const isNewest = ({ version_no, current_version_no }: ChunkFacts): boolean =>
+  version_no === current_version_no
 
 /** Adds a row of a table. Returns its key. */
 function rowShown<Facts extends ChunkFacts>(chunk: Facts, things: Map<string, RankedItem<Facts>>): string {

@@ -281,6 +281,11 @@ export const NoHits = shape(
       description:
         'how many hits the same question has without filters, counted up to the limit; null: it had none',
     }),
+    excluded: Type.Array(Text, { description: 'what the question excludes' }),
+    without_exclusions: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'how many hits the same question has if it excludes nothing, counted up to the limit; null: it excludes nothing, or asks for nothing else',
+    }),
   },
   { description: 'where nothing was found: why that may be' },
 )

@@ -30,7 +30,7 @@ import {
   SEARCH_GATES_SQL,
   type SearchGates,
 } from './outbox.ts'
-import { Projection, type ProjectionHooks } from './projection.ts'
+import { Projection, type ProjectionHooks, type TextStages } from './projection.ts'
 import { failureReason, type SearchProviders } from './providers.ts'
 import { collectChanges, type ScanProgress, verifyTables } from './table-rows.ts'
 import { ANSWER_WARNINGS } from './warnings.ts'
@@ -69,10 +69,14 @@ const COLLECTIONS_POLL_MS = 30_000
 const LEASE_MS = 120_000
 const TABLES_VERIFY_MS = 10_000
 const BATCH = 100
-/** A word that many texts of a batch have is counted once: 400 rows take half the time for each of 100. */
-const MAX_BATCH = 400
-/** A batch is in memory; longer texts come in smaller ones. */
-const MAX_BATCH_CHARACTERS = 2_000_000
+/** A word that many texts of a batch have is counted once: 400 rows take half the time for each of 100, 800 a twentieth less. */
+const MAX_BATCH = 800
+/**
+ * Up to three batches are under way, whose texts are in memory: the vectors of one are written, the texts of the next, and the one after that
+ * is read. Batches grow to a third of this many characters; after a longer one (of 100 long texts) no other is claimed before it is finished.
+ */
+const MAX_CHARACTERS_UNDER_WAY = 6_000_000
+const MAX_BATCH_CHARACTERS = MAX_CHARACTERS_UNDER_WAY / 3
 const RETRY_MS = 200
 const MAX_RETRY_MS = 10_000
 /** Share of the lease after which the worker writes nothing any more. */
@@ -85,6 +89,25 @@ export async function startSearchWorker(options: SearchWorkerOptions): Promise<S
   const worker = new RunningSearchWorker(options)
   await worker.start()
   return worker
+}
+
+interface Batch {
+  readonly rows: number
+  /** More rows may be due. */
+  readonly isFull: boolean
+  /** Resolves when its texts are read, with their characters. */
+  readonly characters: Promise<number>
+  /** Resolves when its texts are written. */
+  readonly texts: Promise<void>
+  readonly projected: Promise<void>
+}
+
+const NO_BATCH: Batch = {
+  rows: 0,
+  isFull: false,
+  characters: Promise.resolve(0),
+  texts: Promise.resolve(),
+  projected: Promise.resolve(),
 }
 
 class RunningSearchWorker implements SearchWorker {
@@ -101,7 +124,9 @@ class RunningSearchWorker implements SearchWorker {
   private unwatchHistory = (): void => {}
   private loops: Promise<unknown> = Promise.resolve()
   private collections: readonly Collection[] = []
-  /** The vectors of the batch before, which are written while the texts of the next one are. */
+  /** The batch whose texts are being written, while the next one is claimed and read. */
+  private current: Batch = NO_BATCH
+  /** The vectors of the batch before, which are written while the texts of the current one are. */
   private behind: Promise<void> = Promise.resolve()
   private batch: number
   private gates: SearchGates | undefined
@@ -197,7 +222,8 @@ class RunningSearchWorker implements SearchWorker {
         retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
       }
     }
-    await this.behind.catch((error) => this.log.warn({ err: error }, 'the last batch was not projected'))
+    for (const last of [this.behind, this.current.projected])
+      await last.catch((error) => this.log.warn({ err: error }, 'the last batch was not projected'))
   }
 
   private async projectOnce(): Promise<void> {
@@ -205,55 +231,73 @@ class RunningSearchWorker implements SearchWorker {
     await this.refresh()
     const { gates } = this
     if (!gates?.excluded) return this.wake.wait(pollMs)
+    await this.fitBatch()
+    const scans = await collectChanges(pool, this.log)
     // Started before the claim, so it ends before the lease of the database does.
     const signal = AbortSignal.timeout(leaseMs * LEASE_SAFE_SHARE)
-    const scans = await collectChanges(pool, this.log)
     const rows = await claimRows(pool, this.id, { limit: this.batch, leaseMs })
     if (rows.length === 0) {
-      await this.takeBehind()
+      await this.finishAll()
       return scans === 'busy' ? undefined : this.idle(gates, scans)
     }
     this.hooks.onClaim?.(rows.length)
     await this.hooks.boundary?.('claimed')
+    await this.finishCurrent(this.startBatch(rows, gates, signal))
+  }
+
+  /** Its texts are read at once, and written after those of the current batch. */
+  private startBatch(rows: readonly OutboxRow[], gates: SearchGates, signal: AbortSignal): Batch {
+    const { texts: afterTexts } = this.current
     let projected = Promise.resolve()
-    const texts = new Promise<number>((resolve) => {
-      projected = this.projectRows(rows, gates, signal, resolve)
+    let read: Promise<number> | undefined
+    const written = new Promise<void>((onText) => {
+      read = new Promise((onRead) => {
+        projected = this.projectRows(rows, gates, signal, { afterTexts, onRead, onText })
+      })
     })
-    const [written, before] = await Promise.allSettled([
-      Promise.race([texts, projected.then(() => 0)]),
-      this.takeBehind(),
-    ])
-    if (written.status === 'rejected') throw written.reason
-    this.behind = projected
-    // Its error is the next turn's.
+    // finishCurrent throws its error, when the texts of the next batch are written.
     projected.catch(() => {})
+    const texts = Promise.race([written, projected])
+    texts.catch(() => {})
+    const characters = Promise.race([read!, projected.then(() => 0)]).catch(() => 0)
+    return { rows: rows.length, isFull: rows.length === this.batch, characters, texts, projected }
+  }
+
+  /** Waits until the texts of the current batch and the vectors of the one before are written. */
+  private async finishCurrent(next: Batch): Promise<void> {
+    const { current, behind } = this
+    const [, before] = await Promise.allSettled([current.texts, behind])
+    this.current = next
+    this.behind = current.projected
     if (before.status === 'rejected') throw before.reason
-    this.fitBatch(rows.length, written.value)
   }
 
-  private takeBehind(): Promise<void> {
-    const { behind } = this
-    this.behind = Promise.resolve()
-    return behind
+  private async finishAll(): Promise<void> {
+    await this.finishCurrent(NO_BATCH)
+    await this.finishCurrent(NO_BATCH)
   }
 
-  /** Larger while there is a backlog of short texts. */
-  private fitBatch(rows: number, characters: number): void {
+  /** The next batch is larger while there is a backlog of short texts; it waits for a batch of very long ones. */
+  private async fitBatch(): Promise<void> {
+    const { rows, isFull } = this.current
+    if (rows === 0) return
+    const characters = await this.current.characters
+    if (characters > MAX_BATCH_CHARACTERS) await this.finishAll()
     if (this.options.batch !== undefined) return
-    const grows = rows === this.batch && 2 * characters <= MAX_BATCH_CHARACTERS
-    this.batch = grows ? Math.min(2 * this.batch, MAX_BATCH) : BATCH
+    const grows = isFull && 2 * characters <= MAX_BATCH_CHARACTERS
+    this.batch = grows ? Math.min(2 * rows, MAX_BATCH) : BATCH
   }
 
   private async projectRows(
     rows: readonly OutboxRow[],
     gates: SearchGates,
     signal: AbortSignal,
-    onText: (characters: number) => void,
+    stages: TextStages,
   ): Promise<void> {
     const { pool } = this.options
     const began = performance.now()
     try {
-      const { done, waiting } = await this.projection.project(rows, gates, signal, onText)
+      const { done, waiting } = await this.projection.project(rows, gates, signal, stages)
       if (done > 0) this.hooks.onDone?.(done, performance.now() - began)
       if (waiting > 0) this.hooks.onWaiting?.(waiting)
       if (done > 0) this.collectionsWake.now()

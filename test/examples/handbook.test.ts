@@ -54,7 +54,7 @@ it('a handbook becomes units, and the next one touches three of them, as its REA
   expect(told).toMatch(/^proposed {2}30 days \(handbook\/leave\/annual-leave~2, draft\)$/m)
   expect(told).toMatch(/^history {3}handbook\/leave\/carrying-days-over has 2 versions/m)
   expect(told).toMatch(/^search {4}handbook\/leave\/carrying-days-over, version 2, current$/m)
-  expect(told).toMatch(/^search {4}pending: Shows version 2; version 3 is not in search yet/m)
+  expect(told).toMatch(/^search {4}pending: Shows its newest text; it is being indexed/m)
   const [{ n }] = (await db.owner<{ n: number }>(
     `select count(*)::int as n from iu_core.event_outbox where event_domain = 'birth_registry' and event_type = 'entity_born'`,
   )) as [{ n: number }]

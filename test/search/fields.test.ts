@@ -80,6 +80,62 @@ describe('a title', () => {
   })
 })
 
+describe('the words of a unit that waits', () => {
+  const wordsOf = async (unit: string, table: 'search_chunk' | 'search_pending') =>
+    (
+      await db.owner<{ words: string }>(`select words::text from iu_core.${table} where unit_id = $1`, [unit])
+    )[0]!.words
+
+  it('are stored in search as they are', async () => {
+    const { unit_id } = await create(life, { body: 'An okapi eats leaves.\n', p_title: 'Giraffes' })
+    await db.owner(
+      `update iu_core.search_pending set words = words || '''quagga'':9'::tsvector where unit_id = $1`,
+      [unit_id],
+    )
+    const before = await wordsOf(unit_id, 'search_pending')
+    await project(db, [unit_id])
+    expect(await wordsOf(unit_id, 'search_chunk')).toBe(before)
+  })
+
+  it('are not if a title above it has changed since, or only a part of its text is a chunk', async () => {
+    const chapter = await create(life, { body: 'Introduction.', p_title: 'Bonobos' })
+    const piece = await create(life, { body: 'They share food.', p_container_id: chapter.unit_id })
+    await edit(life.operator, chapter.unit_id, 1, { p_title: 'Gibbons' })
+    const long = await create(life, {
+      body: `${'Lemurs sleep. '.repeat(200)}\n\n${'Sloths do, too. '.repeat(200)}`,
+    })
+    await project(db, [chapter.unit_id, piece.unit_id, long.unit_id])
+    expect(await found(life, 'bonobos')).toEqual([])
+    expect(new Set(await found(life, 'gibbons'))).toEqual(new Set([chapter.unit_id, piece.unit_id]))
+    expect((await lexical(life.viewer, life.workspace, 'lemurs')).length).toBeGreaterThan(0)
+    expect(await discrepancies(db)).toEqual([])
+  })
+})
+
+describe('words that stand near to each other', () => {
+  it('in a question and in a text count for more than far from each other', async () => {
+    const far = await unitIn(
+      db,
+      life,
+      'The copper in the old mine lasted, but nobody ever said where its pipe went.',
+    )
+    const near = await unitIn(
+      db,
+      life,
+      'Nobody ever said where the old mine was, but the copper pipe in it lasted.',
+    )
+    const hits = await lexical(life.viewer, life.workspace, 'copper pipe')
+    expect(hits.map(({ unit_id }) => unit_id)).toEqual([near.unit_id, far.unit_id])
+    expect(hits[0]!.score).toBeGreaterThan(hits[1]!.score)
+  })
+
+  it('are compared in a question of many words, and in texts that repeat them, in little time', async () => {
+    for (let n = 0; n < 3; n++) await unitIn(db, life, `${n} ${'tin can '.repeat(400)}`)
+    const hits = await lexical(life.viewer, life.workspace, 'tin can '.repeat(300))
+    expect(hits.length).toBeGreaterThanOrEqual(3)
+  })
+})
+
 describe('a piece of a document', () => {
   it('is found by the headings above it, and follows when they change', async () => {
     const chapter = await create(life, { body: 'Introduction.', p_title: 'Gardening' })

@@ -18,7 +18,7 @@ import { project } from './projecting.ts'
 const db = useDatabase()
 const life = useLife(db)
 // CASES=100000 tries as many as the requirements ask for; it takes minutes.
-const QUESTIONS = cases(100, 2_000)
+const QUESTIONS = cases(300, 3_000)
 const MAX_MS = 200
 let viewer: Member
 let readers: Pool

@@ -7,7 +7,12 @@ import type { BreakerOptions } from '../../src/runtime/breaker.ts'
 import { createFirstCollection, liveCollections } from '../../src/search/collections.ts'
 import { type Embedder, EmbedderRefused, EmbedderUnavailable } from '../../src/search/embedders/embedder.ts'
 import { claimRows, type OutboxRow, readGates } from '../../src/search/outbox.ts'
-import { Projection, type ProjectionHooks, type ProjectionResult } from '../../src/search/projection.ts'
+import {
+  Projection,
+  type ProjectionHooks,
+  type ProjectionResult,
+  type TextStages,
+} from '../../src/search/projection.ts'
 import type { EmbeddingCollection, SearchProviders } from '../../src/search/providers.ts'
 import {
   LEGACY_COLLECTION,
@@ -136,7 +141,7 @@ export interface Hand {
   readonly id: string
   readonly projection: Projection
   claim(limit?: number): Promise<OutboxRow[]>
-  work(rows: readonly OutboxRow[]): Promise<ProjectionResult>
+  work(rows: readonly OutboxRow[], stages?: TextStages): Promise<ProjectionResult>
   once(limit?: number): Promise<ProjectionResult>
 }
 
@@ -148,7 +153,7 @@ export interface Projecting {
   readonly embedders: Map<string, FakeEmbedder>
   readonly embedder: FakeEmbedder
   readonly providers: SearchProviders
-  worker(options?: { hooks?: ProjectionHooks; breaker?: BreakerOptions }): Hand
+  worker(options?: { id?: string; hooks?: ProjectionHooks; breaker?: BreakerOptions }): Hand
   /** What waits for quiet is due. */
   due(): Promise<void>
   /** Everything that is due, and what becomes due by it. */
@@ -176,15 +181,19 @@ export function useProjecting(db: TestDatabase): Projecting {
     async close() {},
   }
   let pool: Pool
-  const worker: Projecting['worker'] = ({ hooks = {}, breaker = { minBlockMs: 1, maxBlockMs: 1 } } = {}) => {
-    const id = randomUUID()
+  const worker: Projecting['worker'] = ({
+    id = randomUUID(),
+    hooks = {},
+    breaker = { minBlockMs: 1, maxBlockMs: 1 },
+  } = {}) => {
     const log = pino({ level: 'silent' })
     const projection = new Projection({ pool, worker: id, providers, log, hooks, breaker })
     const hand: Hand = {
       id,
       projection,
       claim: (limit = 50) => claimRows(pool, id, { limit, leaseMs: LEASE_MS }),
-      work: async (rows) => projection.project(rows, await readGates(pool), AbortSignal.timeout(LEASE_MS)),
+      work: async (rows, stages) =>
+        projection.project(rows, await readGates(pool), AbortSignal.timeout(LEASE_MS), stages),
       once: async (limit) => {
         const rows = await hand.claim(limit)
         return rows.length > 0 ? hand.work(rows) : { done: 0, failed: 0, waiting: 0 }

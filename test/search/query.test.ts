@@ -326,6 +326,28 @@ describe('a question without a hit', () => {
     expect(no_hits).toMatchObject({ unknown_words: [], without_filters: 1 })
   })
 
+  it('is told that what it excludes is in all that would be found', async () => {
+    const found = (await know.ask('planes')).hits.length
+    expect(found).toBeGreaterThan(0)
+    const { hits, no_hits } = await know.ask('planes -planes -"no such words"')
+    expect(hits).toEqual([])
+    expect(no_hits).toMatchObject({
+      excluded: ['planes', 'no such words'],
+      without_exclusions: found,
+      without_filters: null,
+    })
+    expect((await know.ask('xylophone -planes')).no_hits).toMatchObject({ without_exclusions: 0 })
+    expect((await know.ask('xylophone')).no_hits).toMatchObject({ excluded: [], without_exclusions: null })
+    expect((await know.ask('-planes')).no_hits).toMatchObject({ without_exclusions: null })
+  })
+
+  it('is told which of filters and exclusions leaves out what would be found', async () => {
+    expect((await know.ask('planes -planes', { filters: { topic: 'absence' } })).no_hits).toMatchObject({
+      without_filters: 0,
+      without_exclusions: 0,
+    })
+  })
+
   it('learns nothing of the words of another workspace', async () => {
     const ask = (who: Parameters<typeof db.as>[0]) =>
       db.as(who, (client) =>

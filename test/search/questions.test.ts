@@ -63,6 +63,15 @@ describe('a misspelt word', () => {
       expect((await other.ask(question)).corrected).toBeUndefined()
   })
 
+  it('of less than six letters is not replaced by one with another ending, too', async () => {
+    const other = await createKnowledge(db)
+    await other.unit('shop/boots', 'The boots are by the door, the patterns of the genes in the drawer.')
+    expect((await other.ask('the book')).corrected).toBeUndefined()
+    expect((await other.ask('genre')).corrected).toBeUndefined()
+    expect((await other.ask('bootz')).corrected?.text).toBe('boots')
+    expect((await other.ask('patern')).corrected?.text).toBe('patterns')
+  })
+
   it('is asked for as it is on request', async () => {
     const exact = await know.ask('anual', { exact: true })
     expect(exact.corrected).toBeUndefined()

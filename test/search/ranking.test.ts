@@ -58,6 +58,36 @@ describe('ranking', () => {
     expect(ranked([other, enacted])).toEqual(['document wiki', 'unit a'])
   })
 
+  it('shows of an edited unit its newest text, though the older one comes before', () => {
+    const old = unit('a', { vector_state: 'pending', current_version_no: 2 })
+    const edited = unit('a', { ...old, chunk_id: 'edited', version_no: 2 })
+    const found = [unit('b'), old, edited]
+    const facts = new Map(found.map((row) => [row.chunk_id, row]))
+    const shown = (wordShares: Map<string, number>) =>
+      rank({
+        lexical: found.map(({ chunk_id }) => chunk_id),
+        dense: [],
+        legacy: [],
+        facts,
+        wordShares,
+        documents: new Map(),
+        superseded: false,
+        together: true,
+        denseWeight: 0.5,
+        fit: 1,
+      }).map(({ best }) => best!.chunk_id)
+    expect(shown(new Map([old, edited].map(({ chunk_id }) => [chunk_id, 1])))).toEqual([
+      'chunk of b',
+      'edited',
+    ])
+    // A word that the edit took out is found where it was.
+    const lacks = new Map([
+      [old.chunk_id, 1],
+      [edited.chunk_id, 0.5],
+    ])
+    expect(shown(lacks)).toEqual(['chunk of b', 'chunk of a'])
+  })
+
   it('shows of a unit in force its best chunk, whoever comes before', () => {
     const of = { document_id: 'wiki', document_state: 'current', lifecycle_status: 'enacted' } as const
     const [first, second] = [unit('a', of), unit('a', { ...of, chunk_id: 'second chunk of a' })]

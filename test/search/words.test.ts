@@ -27,6 +27,16 @@ describe('a text', () => {
     expect(await words('The policies', 'en-GB')).toEqual(['polici'])
   })
 
+  it.each(['fr', 'es', 'pt', 'tr', 'hu', 'vi', 'de', 'en'])(
+    'may have marks without letters: %s',
+    async (language) => {
+      for (const text of ['\u037a', 'caf\u00e9 \u0301 \u037a\u0345 fin', '\u0301\u0301'])
+        expect(await words(text, language)).not.toContain('')
+      const found = await words('\u037a maison \u0301', language)
+      expect(found.filter((word) => /\p{L}/u.test(word))).toHaveLength(1)
+    },
+  )
+
   it('in Vietnamese is its words without marks, however they are encoded', async () => {
     const text = 'Nghỉ phép được duyệt bởi Đội trưởng'
     const plain = ['boi', 'doi', 'duoc', 'duyet', 'nghi', 'phep', 'truong']
@@ -145,4 +155,35 @@ describe('a query', () => {
       { numRuns: cases(60, 1000) },
     )
   })
+})
+
+it('a known word has the keys that it has always had: an index stores them', async () => {
+  const words = [
+    'ab',
+    'abc',
+    'aaaa',
+    'leave',
+    'abcdefgh',
+    'abcdefghi',
+    'naïve',
+    'ünïcödé',
+    '😀a😀b',
+    'x'.repeat(40),
+  ]
+  const rows = await db.owner(
+    `select w from unnest($1::text[]) as w
+      cross join lateral (select iu_core.fn_search_word_keys(n.id, w) as now,
+                                 array(select hashtext(n.id || ' ' || case k when 0 then left(w, 8)
+                                                                      else overlay(left(w, 8) placing '' from k for 1) end)
+                                         from generate_series(0, least(char_length(w), 8)) as k where char_length(w) >= 3) as before
+                            from (select '6f1c1c7e-3a52-4a7e-9d6b-0f4d2b9f5a11'::uuid as id) as n) as keys
+      where not (keys.now @> keys.before and keys.now <@ keys.before)`,
+    [words],
+  )
+  expect(rows).toEqual([])
+  const [none] = await db.owner<{ keys: number[] }>(
+    `select array(select unnest(iu_core.fn_search_word_keys(gen_random_uuid(), w)) from unnest($1::text[]) as w) as keys`,
+    [['', 'ab', 'ab1', '2026', '日本語', 'กขค', 'y'.repeat(41)]],
+  )
+  expect(none!.keys).toEqual([])
 })

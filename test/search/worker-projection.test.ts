@@ -1,6 +1,8 @@
 /** From a change in Postgres to a point in the store: once, the newest, and never what is not wanted any more. */
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { liveCollections } from '../../src/search/collections.ts'
+import type { TextStages } from '../../src/search/projection.ts'
 import { useDatabase } from '../support/database.ts'
 import { call, create, edit, enact, sha256, useLife } from '../units/life.ts'
 import { Steerable } from './projection-model.ts'
@@ -231,6 +233,68 @@ it('does not finish what was edited while it worked: the edit is projected after
     expect.objectContaining({ content_hash_at_embedding: sha256('Ships are loaded by day.') }),
   ])
   expect(heldOf(place.store, await activeName(place.pool), unit.unit_id)).toHaveLength(1)
+})
+
+describe('two batches of one worker that have two versions of a unit', () => {
+  let id: string
+  beforeEach(async () => {
+    id = randomUUID()
+    await place.due()
+  })
+  /** Its texts are read. */
+  const begin = async (stages: TextStages = {}) => {
+    const batch = new Steerable()
+    const worker = place.worker({ id, hooks: { boundary: batch.boundary } })
+    const rows = await worker.claim()
+    expect(rows.map(({ unit_id }) => unit_id)).toContain(unit.unit_id)
+    await batch.begin(() => worker.work(rows, stages))
+    return batch
+  }
+  /** And the lease of the older one has passed. */
+  const editNow = async () => {
+    await edit(life.operator, unit.unit_id, 1, { p_body: 'Ships are loaded by day.' })
+    await place.due()
+    await db.owner(
+      `update iu_core.vector_outbox set leased_until = clock_timestamp() - interval '1 second' where status = 'processing'`,
+    )
+  }
+  const expectNewer = async () => {
+    await place.settle()
+    expect(await stateOf(db, unit.unit_id)).toBe('current')
+    expect(await chunks(unit.unit_id)).toEqual([
+      expect.objectContaining({ content_hash_at_embedding: sha256('Ships are loaded by day.') }),
+    ])
+    expect(heldOf(place.store, await activeName(place.pool), unit.unit_id)).toMatchObject([
+      { content_hash_at_embedding: sha256('Ships are loaded by day.') },
+    ])
+  }
+
+  it('write the newer one, after the older had its place', async () => {
+    let written = () => {}
+    const olderTexts = new Promise<void>((resolve) => {
+      written = resolve
+    })
+    const older = await begin({ onText: () => written() })
+    await editNow()
+    const newer = await begin({ afterTexts: olderTexts })
+    await Promise.all([older.toEnd(), newer.toEnd()])
+    await expectNewer()
+  })
+
+  it('leave the newer one, though the older comes last and its rows are leased to this worker again', async () => {
+    const older = await begin()
+    await editNow()
+    const newer = await begin()
+    // Its text is written.
+    await newer.advance()
+    await older.toEnd()
+    expect(await chunks(unit.unit_id)).toEqual([
+      expect.objectContaining({ content_hash_at_embedding: sha256('Ships are loaded by day.') }),
+    ])
+    expect(heldOf(place.store, await activeName(place.pool), unit.unit_id)).toEqual([])
+    await newer.toEnd()
+    await expectNewer()
+  })
 })
 
 it('is not put off for ever by constant edits: after the longest wait it is due', async () => {

@@ -15,7 +15,7 @@ import { useDatabase } from '../support/database.ts'
 import { MIGRATOR } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { type CreatedUnit, call, create, edit, useLife } from '../units/life.ts'
-import { activeName, DIMENSION, FakeEmbedder, stateOf, useProjecting } from './projection-workplace.ts'
+import { activeName, DIMENSION, FakeEmbedder, rowOf, stateOf, useProjecting } from './projection-workplace.ts'
 
 const db = useDatabase()
 const life = useLife(db)
@@ -77,6 +77,74 @@ it('shares the work with others: each row is embedded once', async () => {
     units.map((_, n) => `Lamp ${n} burns.`).sort(),
   )
   expect(claimed).toBe(8)
+})
+
+describe('batches under way at once', () => {
+  const startBatches = async (hooks: ProjectionHooks, rows = 1) => {
+    const worker = await startSearchWorker({
+      pool: place.pool,
+      listenUrl: db.url('stagedoor_worker'),
+      providers: place.providers,
+      batch: rows,
+      fitModels: false,
+      hooks,
+    })
+    workers.push(worker)
+  }
+  /** In this order. */
+  const dueNow = async (...units: string[]) => {
+    await db.owner(
+      `update iu_core.vector_outbox o set earliest_run_at = clock_timestamp() - interval '1 hour' + g.n * interval '1 second'
+         from unnest($1::uuid[]) with ordinality as g (unit_id, n) where o.unit_id = g.unit_id`,
+      [units],
+    )
+    await db.owner(`select pg_notify('stagedoor', 'search ')`)
+  }
+  const errorOf = async (unit: string) => (await rowOf(db, unit)).last_error
+
+  it('do not end with one whose texts fail: the next is projected, and nothing is lost', async () => {
+    const first = (await create(life, { body: 'Sluices are opened.' })).unit_id
+    const second = (await create(life, { body: 'Sluices are closed.' })).unit_id
+    let reads = 0
+    let allRead = () => {}
+    const bothRead = new Promise<void>((resolve) => {
+      allRead = resolve
+    })
+    await startBatches({
+      async boundary(name) {
+        if (name !== 'read') return
+        if (++reads === 2) allRead()
+        if (reads > 1) return
+        await bothRead
+        throw new Error('the texts of the first batch fail')
+      },
+    })
+    await dueNow(first, second)
+    await current(second)
+    expect(await errorOf(second)).toBeNull()
+    await until('the first batch is given back', async () => (await errorOf(first)) !== null)
+    expect(await rowOf(db, first)).toMatchObject({ status: 'pending', retry_count: 0 })
+    await dueNow(first)
+    await current(first)
+  })
+
+  it('are not more than one where its texts are very long', async () => {
+    const blank = '\n'.repeat(1_000_000)
+    const units: string[] = []
+    for (const body of [
+      `Dykes${blank}hold.`,
+      `Dykes${blank}leak.`,
+      `Dykes${blank}end.`,
+      'Dykes are watched.',
+    ])
+      units.push((await create(life, { body })).unit_id)
+    const seen: string[] = []
+    await startBatches({ onClaim: () => void seen.push('claimed'), onDone: () => void seen.push('done') }, 3)
+    await dueNow(...units)
+    await current(units.at(-1)!)
+    await until('both are done', () => seen.length === 4)
+    expect(seen).toEqual(['claimed', 'done', 'claimed', 'done'])
+  })
 })
 
 it('fills another collection and activates it without help', async () => {

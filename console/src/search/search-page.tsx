@@ -628,6 +628,11 @@ function NoHits({ asked, answer, filters, ask, clear }: NoHitsProps) {
                 )}
               </li>
             ))}
+            {help.without_exclusions !== null && help.without_exclusions > 0 && (
+              <li>
+                Only texts with <b>{help.excluded.join(' or ')}</b> match, which the question excludes.
+              </li>
+            )}
             {chosen.length > 0 && (
               <li>
                 {help.without_filters === 0

@@ -88,6 +88,9 @@ describe('search on the command line', () => {
       stderr: expect.stringMatching(/The question is empty/),
     })
     expect(await said('search', 'the', 'of')).toMatch(/The question has only common words/)
+    expect(await said('search', 'leave', '--without', 'leave')).toMatch(
+      /^Only texts with leave match, which the question excludes/,
+    )
   })
 
   it('the old knowledge base answers beside units, and leaves', async () => {

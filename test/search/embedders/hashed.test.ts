@@ -6,7 +6,8 @@ import { workerPool } from '../stores/recorded.ts'
 import { embedderConformance } from './conformance.ts'
 
 const db = useDatabase()
-const embedder = createHashedEmbedder({ words: createWordCounter(workerPool(db)) })
+const words = createWordCounter(workerPool(db))
+const embedder = createHashedEmbedder({ words })
 
 embedderConformance('the embedder hashed', () => embedder)
 
@@ -26,4 +27,21 @@ it('finds nothing for a question without words, not even texts without words', a
   expect(await similarity('the of and', 'Refunds are paid')).toBe(0)
   expect(await similarity('the of and', '… ! …')).toBe(-1)
   expect(await similarity('refunds', '… ! …')).toBe(0)
+})
+
+it('counts the lexemes that the server has of a text, whatever signs it has', async () => {
+  const texts = [
+    `It's O'Brien\\Axolotl, 'quoted' \\' and '' twice: quoted quotes, C:\\dir, a:1,2 'b':3`,
+    'naïve 日本語 日本語 Привет приветы',
+    '… !',
+  ]
+  const rows = await db.owner<{ lexemes: string[]; counts: number[] }>(
+    `select tsvector_to_array(w) as lexemes, array(select cardinality(x.positions) from unnest(w) as x) as counts
+       from unnest($1::text[]) with ordinality as t (text, n)
+      cross join lateral to_tsvector('pg_catalog.russian', iu_core.fn_search_normalize(t.text)) as w order by n`,
+    [texts],
+  )
+  expect(await words(texts)).toEqual(
+    rows.map(({ lexemes, counts }) => new Map(lexemes.map((lexeme, at) => [lexeme, counts[at]]))),
+  )
 })

@@ -44,6 +44,7 @@ describe('a table is refused', () => {
     'iu_core.iu_staging_payload',
     'iu_core.iu_staging_record',
     'public.staging_rows',
+    'iu_core.ingest_staged_row',
     'noetl.event',
     'iu_core.information_unit',
   ])('that is ours: %s', async (source) => {
@@ -60,7 +61,7 @@ describe('a table is refused', () => {
   it('that has a staging table among its children', async () => {
     await owner
       .query(
-        'create table disguise (like public.staging_rows); alter table public.staging_rows inherit disguise',
+        'create table disguise (like iu_core.ingest_staged_row); alter table iu_core.ingest_staged_row inherit disguise',
       )
       .catch(() => {})
     const [child] = await db.owner(`select from pg_inherits where inhparent = 'disguise'::regclass`)
@@ -68,7 +69,7 @@ describe('a table is refused', () => {
     await expect(add('disguise')).rejects.toMatchObject({
       message: expect.stringContaining('it belongs to Stagedoor'),
     })
-    await owner.query('alter table public.staging_rows no inherit disguise; drop table disguise')
+    await owner.query('alter table iu_core.ingest_staged_row no inherit disguise; drop table disguise')
   })
   it.each([
     ['without a key', 'k1 (about text)', {}, 'it has no key: a primary key'],

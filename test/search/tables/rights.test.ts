@@ -143,7 +143,7 @@ describe('rights on the table', () => {
   it('vector_worker still has no privilege on a staging table', async () => {
     const rows = await db.owner(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where (n.nspname = 'iu_core' and c.relname like '%staging%' or c.relname = 'staging_rows' or n.nspname = 'noetl')
+        where (n.nspname = 'iu_core' and c.relname ~ 'staging|staged' or c.relname = 'staging_rows' or n.nspname = 'noetl')
           and c.relkind in ('r', 'p', 'v') and has_table_privilege('vector_worker', c.oid, 'select')`,
     )
     expect(rows).toEqual([])

@@ -3,7 +3,7 @@
 import { StagedoorError } from '../../../kernel/errors.ts'
 import type { Pool, Queryable } from '../../../kernel/postgres/connection.ts'
 import { withStoreErrors } from '../../stores/store.ts'
-import { type CountWords, createWordCounter, type Embedder, lexemesSql } from '../embedder.ts'
+import { type CountWords, countLexemes, createWordCounter, type Embedder, lexemesSql } from '../embedder.ts'
 import {
   type Corpus,
   CorpusBuilder,
@@ -46,18 +46,18 @@ async function readCorpus(db: Queryable, signal?: AbortSignal): Promise<Corpus> 
   const corpus = new CorpusBuilder()
   for (let after = 0; ; ) {
     signal?.throwIfAborted()
-    const { rows } = await db.query<{ chunk_no: number; lexemes: string[]; counts: number[] }>(
-      `select c.chunk_no,
-              tsvector_to_array(a.words) as lexemes, array(select cardinality(w.positions) from unnest(a.words) as w) as counts
+    const { rows } = await db.query<{ chunk_no: number; words: string }>(
+      `select c.chunk_no, ${lexemesSql('substr(v.body, c.from_char + 1, c.to_char - c.from_char)')} as words
          from (select * from iu_core.search_chunk
                 where unit_id is not null and chunk_no > $1 and chunk_no % $2 = 0 order by chunk_no limit $3) as c
          join iu_core.unit_version v using (unit_version_id)
-        cross join lateral (select ${lexemesSql('substr(v.body, c.from_char + 1, c.to_char - c.from_char)')} as words
-                            offset 0) as a
         order by c.chunk_no`,
       [after, every, PAGE],
     )
-    for (const { lexemes, counts } of rows) corpus.add(lexemes, counts)
+    for (const { words } of rows) {
+      const counts = countLexemes(words)
+      corpus.add(counts.keys(), counts.values())
+    }
     if (rows.length < PAGE) return corpus.build()
     after = rows.at(-1)!.chunk_no
   }
