@@ -6,6 +6,8 @@
 -- Executions are visited in the order of their ids until the claim is full, and the next claim of the session continues after
 -- the last one served: a round robin that reaches every execution. A random start would not: ids are times, and after one old
 -- execution almost every draw hits the same gap.
+-- The position belongs to the session and decides only where a claim begins, so any value is right: clients that shared sessions (a pooler in
+-- transaction mode, which engines refuse) would each go on where the last one ended, and still come to every execution.
 --
 -- A suspect (a command under which three engines died) is claimed only by an engine without another: if it ends its engine, no
 -- other suspect is affected, and its neighbours are not charged until they have failed too.
@@ -93,12 +95,15 @@ begin
             order by c.process_after limit v_part for update skip locked) d
          limit v_left
       ), taken as (
+        -- No join: of a table that was empty when its statistics were taken the planner expects so little that it may begin the join with
+        -- the table, and each claim reads all of it.
         update noetl.command c set leased_by = p_engine, lease_epoch = c.lease_epoch + 1, started_at = v_now
-          from turn where c.command_id = turn.command_id
+         where c.command_id = any (array(select turn.command_id from turn))
         returning c.*
       )
       -- An execution that returned less than its part has no more.
-      select array_agg(t), array(select f.execution_id from taken f group by 1 having count(*) >= v_part)
+      select array_agg(t order by t.execution_id, t.process_after, t.item_index),
+             array(select f.execution_id from taken f group by 1 having count(*) >= v_part)
         into v_taken, v_turns from taken t;
       return query select * from unnest(v_taken);
       v_left := v_left - coalesce(cardinality(v_taken), 0);
@@ -119,12 +124,18 @@ grant execute on function noetl.fn_command_claim(uuid, integer, integer) to dot_
 create or replace function noetl.fn_command_executions(p_after bigint, p_until bigint, p_limit integer) returns bigint[]
 language sql stable
 set search_path = pg_catalog, pg_temp
+-- As in fn_job_claim, and without min() for the same reason.
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
 as $$
   with recursive execution as (
-    select (select min(c.execution_id) from noetl.command c where c.execution_id > p_after and c.execution_id <= p_until) as id
+    select (select c.execution_id from noetl.command c where c.execution_id > p_after and c.execution_id <= p_until
+             order by c.execution_id limit 1) as id
     union all
-    select (select min(c.execution_id) from noetl.command c where c.execution_id > x.id and c.execution_id <= p_until)
+    select (select c.execution_id from noetl.command c where c.execution_id > x.id and c.execution_id <= p_until
+             order by c.execution_id limit 1)
       from execution x where x.id is not null
   )
   select array(select id from execution x
@@ -142,6 +153,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 -- The planner expects a few commands: 500 of them compared with each other take 30 ms.
 set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 declare
   v_counted text[];
@@ -187,6 +199,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 declare
   v_free text[];

@@ -45,8 +45,8 @@ end $$;
 
 grant execute on function noetl.fn_execution_start(text, jsonb, uuid, integer, text) to authenticated, service_role, dot_executor, stagedoor_reviewer, stagedoor_producer;
 
--- Starts executions as fn_execution_start does each of them, all or none; returns their ids in the given order. The keys of the objects:
--- playbook, args, workspace_id, version, idempotency_key. 100 of one playbook: 4 ms instead of 20.
+-- Starts executions as fn_execution_start does each of them, all or none, at most 10,000; returns their ids in the given order. The keys of
+-- the objects: playbook, args, workspace_id, version, idempotency_key. 100 of one playbook: 4 ms instead of 20.
 create or replace function noetl.fn_execution_start_batch(p_starts jsonb) returns setof bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -75,6 +75,13 @@ begin
              from jsonb_array_elements(case jsonb_typeof(p_starts) when 'array' then p_starts end) s) w;
   if jsonb_typeof(p_starts) is distinct from 'array' then
     raise exception using errcode = 'SD001', message = 'fn_execution_start_batch takes a JSON array of starts';
+  end if;
+  -- The transaction holds the keys of all of them, and its whole batch is in memory.
+  if jsonb_array_length(p_starts) > 10000 then
+    raise exception using
+      errcode = 'SD001',
+      message = format('A batch has at most 10000 starts, and this one has %s', jsonb_array_length(p_starts)),
+      hint = 'Start them in several batches; with idempotency keys a batch may be sent again.';
   end if;
   for v_playbook in
     select distinct s ->> 'playbook' as path, (s ->> 'workspace_id')::uuid as workspace_id, (s ->> 'version')::integer as version

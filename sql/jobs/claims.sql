@@ -97,22 +97,26 @@ begin
     else
       v_after_time := coalesce((p_after #>> array[v_line.job_kind, (-v_line.urgency)::text, 'process_after'])::timestamptz, '-infinity');
       v_after_id := coalesce((p_after #>> array[v_line.job_kind, (-v_line.urgency)::text, 'job_id'])::uuid, '00000000-0000-0000-0000-000000000000');
+      -- No join: of a queue that was empty when its statistics were taken the planner expects so little that it may begin the join with the
+      -- queue, and each claim reads all of it.
       return query
         with due as materialized (
-          select q.job_id from iu_core.job_queue q
+          select q.job_id, q.process_after from iu_core.job_queue q
            where q.job_kind = v_line.job_kind and q.executor = w.executor and q.urgency = v_line.urgency
              and (q.process_after, q.job_id) > (v_after_time, v_after_id) and q.process_after <= v_now
              and q.leased_by is null and q.crashes = 0
            order by q.process_after, q.job_id limit v_left
              for update skip locked
-        ), numbered as (
-          select due.job_id, row_number() over () as turn from due
+        ), claimed as (
+          update iu_core.job_queue q
+             set leased_by = p_worker, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = v_now,
+                 -- The first v_begin of them, or all.
+                 begun = v_begin > 0 and coalesce((q.process_after, q.job_id) <= (
+                   select d.process_after, d.job_id from due d offset greatest(v_begin, 1) - 1 limit 1), true)
+           where q.job_id = any (array(select d.job_id from due d))
+          returning q.*
         )
-        update iu_core.job_queue q
-           set leased_by = p_worker, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = v_now,
-               begun = d.turn <= v_begin
-          from numbered d where q.job_id = d.job_id
-        returning q.*;
+        select * from claimed c order by c.process_after, c.job_id;
     end if;
     get diagnostics v_found = row_count;
     v_left := v_left - v_found;
@@ -146,12 +150,17 @@ begin
     update iu_core.job_queue q
        set leased_by = p_worker, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = v_now, begun = true
      where q.job_id = any (array(
-       select c.job_id from iu_core.job_queue c join iu_core.job_kind k on k.job_kind = c.job_kind
-        where c.job_id = any (p_jobs) and c.executor = w.executor and c.job_kind = any (w.kinds) and c.process_after <= v_now
-          and c.leased_by is null and c.crashes = 0 and not k.limited and k.paused_at is null
+       -- Each by its id alone: the index of claims fits the other conditions, and behind it are all jobs of the kind.
+       select c.job_id from unnest(p_jobs) j (job_id)
+        cross join lateral (select n.executor, n.job_kind from iu_core.job_queue n where n.job_id = j.job_id offset 0) n
+         join iu_core.job_kind k on k.job_kind = n.job_kind
+        cross join lateral (
+          select c.job_id from iu_core.job_queue c
+           where c.job_id = j.job_id and c.process_after <= v_now and c.leased_by is null and c.crashes = 0
+             for update skip locked) c
+        where n.executor = w.executor and n.job_kind = any (w.kinds) and not k.limited and k.paused_at is null
           and not exists (select from iu_core.job_isolation a
-                           where a.worker_id = p_worker and a.since > clock_timestamp() - interval '10 seconds')
-          for update of c skip locked))
+                           where a.worker_id = p_worker and a.since > clock_timestamp() - interval '10 seconds')))
     returning q.*;
 end $$;
 
@@ -235,6 +244,7 @@ declare
   v_window integer;
   v_tokens double precision;
   v_ids uuid[];
+  v_locked uuid[];
 begin
   -- Locked already, with the other kinds of this claim.
   select * into k from iu_core.job_kind where job_kind = p_kind for no key update;
@@ -307,10 +317,16 @@ begin
     select f.job_id from first_of_key f where f.turn_in_serial = 1
      order by case when k.fair_by is null then 0 else f.turn end, f.process_after, f.job_id limit v_free
   )
-  select array_agg(l.job_id) into v_ids
-    from (select q.job_id from iu_core.job_queue q join chosen c on c.job_id = q.job_id
-           where q.leased_by is null for update of q skip locked) l;
+  select array_agg(c.job_id) into v_ids from chosen c;
   if v_ids is null then
+    return;
+  end if;
+  -- As in fn_job_claim: no join with the queue.
+  v_locked := array(select q.job_id from iu_core.job_queue q where q.job_id = any (v_ids) and q.leased_by is null for update skip locked);
+  if cardinality(v_locked) < cardinality(v_ids) then
+    v_ids := array(select c.job_id from unnest(v_ids) with ordinality c (job_id, turn) where c.job_id = any (v_locked) order by c.turn);
+  end if;
+  if v_ids = '{}' then
     return;
   end if;
   if k.rate is not null then
@@ -323,12 +339,14 @@ begin
          iu_core.fn_job_fair_key(k.fair_by, q.source_ref, q.target_ref, q.payload_ref)
     from iu_core.job_queue q where q.job_id = any (v_ids);
   return query
-    update iu_core.job_queue q
-       set leased_by = p_worker.worker_id, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = p_now,
-           begun = d.turn <= p_begin
-      from unnest(v_ids) with ordinality d (job_id, turn)
-     where q.job_id = d.job_id
-    returning q.*;
+    with claimed as (
+      update iu_core.job_queue q
+         set leased_by = p_worker.worker_id, lease_epoch = q.lease_epoch + 1, attempts = q.attempts + 1, started_at = p_now,
+             begun = q.job_id = any (v_ids[1:p_begin])
+       where q.job_id = any (v_ids)
+      returning q.*
+    )
+    select * from claimed c order by array_position(v_ids, c.job_id);
 end $$;
 
 -- Whether a job with an earlier crash waits for a worker like this one. A busy worker asks from time to time, and then finishes
@@ -357,6 +375,7 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 begin
   perform iu_core.fn_job_worker_require(p_worker);
@@ -375,15 +394,21 @@ grant execute on function iu_core.fn_job_begin(uuid, uuid[], integer[]) to dot_e
 create or replace function iu_core.fn_job_due_in(p_kinds text[], p_executor text) returns integer
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
+-- As in fn_job_claim.
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
 as $$
   with recursive line as (
     select k.job_kind,
-           (select min(q.urgency) from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = p_executor)::integer as urgency
+           (select q.urgency from iu_core.job_queue q where q.job_kind = k.job_kind and q.executor = p_executor
+             order by q.urgency limit 1)::integer as urgency
       from iu_core.job_kind k where k.job_kind = any (p_kinds) and k.paused_at is null
     union all
-    select l.job_kind, (select min(q.urgency) from iu_core.job_queue q
-                         where q.job_kind = l.job_kind and q.executor = p_executor and q.urgency > l.urgency)::integer
+    select l.job_kind, (select q.urgency from iu_core.job_queue q
+                         where q.job_kind = l.job_kind and q.executor = p_executor and q.urgency > l.urgency
+                         order by q.urgency limit 1)::integer
       from line l where l.urgency is not null
   )
   -- greatest() takes no notice of a null.

@@ -10,6 +10,8 @@ returns setof iu_core.job_queue
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 declare
   w iu_core.job_worker := iu_core.fn_job_worker_require(p_to);
@@ -48,6 +50,8 @@ returns table (job_id uuid, outcome text, process_after timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

@@ -23,6 +23,7 @@ import {
 import { FailureOutcome, Job } from '../jobs/shapes.ts'
 import { beginWait, endWait, type WaitingClaim, WaitingClaims } from '../jobs/waiting-claims.ts'
 import type { ClaimedJob } from '../jobs/worker-types.ts'
+import type { Queryable } from '../kernel/postgres/connection.ts'
 import { shape, Text, Timestamp, Type, Uuid } from '../kernel/schema.ts'
 import type { Wakeups } from '../runtime/wakeups.ts'
 import { Executor, Kind, requireExecutor } from './jobs.ts'
@@ -149,12 +150,11 @@ export function workerRoutes(hooks: ExecutorHooks, wakeups: Wakeups | undefined)
       handle: async (request, reply) => {
         const { limit, wait_s, begin, held } = request.body
         const worker = request.params.id
-        const claim = new WaitingRequest(request, worker, limit, { begin, held })
+        const claim = new WaitingRequest(request, worker, waiting, limit, { begin, held })
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
         const { jobs, leased_until, cancelled } = await claim.within(
           wait_s * 1000,
-          waiting,
           AbortSignal.any([closing.signal, gone.signal]),
         )
         if (hasGone(reply)) await giveBack(request, worker, jobs, wakeups)
@@ -294,31 +294,43 @@ interface Leased {
 class WaitingRequest {
   private readonly request: FastifyRequest
   private readonly worker: string
+  private readonly claims: WaitingClaims
   private readonly limit: number
   private readonly options: ClaimOptions
-  private isIdle = false
+  private isWaiting = false
+  private hasEnded = false
 
-  constructor(request: FastifyRequest, worker: string, limit: number, options: ClaimOptions) {
+  constructor(
+    request: FastifyRequest,
+    worker: string,
+    claims: WaitingClaims,
+    limit: number,
+    options: ClaimOptions,
+  ) {
     this.request = request
     this.worker = worker
+    this.claims = claims
     this.limit = limit
     this.options = options
   }
 
-  async within(ms: number, claims: WaitingClaims, signal: AbortSignal): Promise<Leased> {
+  async within(ms: number, signal: AbortSignal): Promise<Leased> {
     const deadline = performance.now() + ms
     const leased = await this.look()
     if (isAnswer(leased) || ms <= 0 || signal.aborted) return leased
-    const terms = await this.request.transaction((client) => beginWait(client, this.worker))
-    this.isIdle = true
-    const claim = claims.join(terms, this.options.held ?? 0)
+    this.claims.add(this.worker)
+    this.isWaiting = true
+    let claim: WaitingClaim | undefined
     try {
+      const terms = await this.request.transaction((client) => beginWait(client, this.worker))
+      claim = this.claims.join(terms, this.options.held ?? 0)
       return await this.lookUntil(deadline, claim, signal)
     } finally {
-      claim.leave()
+      claim?.leave()
       // Its lease may have passed: then there is nothing to end.
-      if (this.isIdle)
-        await this.request.transaction((client) => endWait(client, this.worker)).catch(() => {})
+      if (this.isWaiting)
+        await this.request.transaction((client) => this.endWaitOfLast(client)).catch(() => {})
+      await this.stopWaiting()
     }
   }
 
@@ -333,16 +345,37 @@ class WaitingRequest {
     }
   }
 
-  private look(): Promise<Leased> {
-    return this.request.transaction(async (client) => {
+  private async look(): Promise<Leased> {
+    const answer = await this.request.transaction(async (client) => {
       const kept = await keepLease(client, this.worker)
       const jobs = await claimJobs(client, this.worker, this.limit, this.options)
-      if (jobs.length > 0 && this.isIdle) {
-        await endWait(client, this.worker)
-        this.isIdle = false
-      }
+      if (jobs.length > 0) await this.endWaitOfLast(client)
       return { ...kept, jobs }
     })
+    if (answer.jobs.length > 0) await this.stopWaiting()
+    return answer
+  }
+
+  /** Enqueues do not notify for this worker any more, unless another of its claims waits. */
+  private async endWaitOfLast(client: Queryable): Promise<void> {
+    if (!this.isWaiting || this.claims.countOf(this.worker) > 1) return
+    await endWait(client, this.worker)
+    this.hasEnded = true
+  }
+
+  /**
+   * After the commit. A claim of the same worker that began to wait meanwhile has lost the worker's mark, and gets it back; of two that ended
+   * together neither was the last.
+   */
+  private async stopWaiting(): Promise<void> {
+    if (!this.isWaiting) return
+    this.isWaiting = false
+    this.claims.remove(this.worker)
+    const othersWait = this.claims.countOf(this.worker) > 0
+    if (this.hasEnded !== othersWait) return
+    await this.request
+      .transaction<unknown>((client) => (othersWait ? beginWait : endWait)(client, this.worker))
+      .catch(() => {})
   }
 }
 

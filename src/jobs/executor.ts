@@ -1,5 +1,6 @@
 /** Runs handlers: so many calls at once, out of a backlog of prefetched jobs. */
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { StagedoorError, textOfThrown } from '../kernel/errors.ts'
 import type { Client, Pool } from '../kernel/postgres/connection.ts'
@@ -78,19 +79,27 @@ export class JobExecutor {
     return `${this.calls.size} running, ${this.backlog.size} waiting to begin`
   }
 
-  /** How many to claim now; 0: not yet, because claims of a few jobs cost as much as claims of many. */
+  /**
+   * How many to claim now; 0: not yet, because claims of a few jobs cost as much as claims of many. Places that are free only until the jobs
+   * that wait for them are reported to begin need none.
+   */
   room(): number {
-    const { free } = this
-    if (free === 0 && this.backlog.size > this.prefetch.jobs / 2) return 0
-    const wanted = free * this.callSize + this.prefetch.jobs - this.backlog.size
-    return Math.max(0, Math.min(this.deps.batch, wanted))
+    const left = this.backlog.size - this.free * this.callSize
+    if (left > this.prefetch.jobs / 2) return 0
+    return Math.max(0, Math.min(this.deps.batch, this.prefetch.jobs - left))
   }
 
-  /** How many jobs of the next claim begin without a report of their own. */
+  /** Jobs are so short that those of a claim have begun before the next claim can be answered: it must be under way already. */
+  get claimsNextEarly(): boolean {
+    return this.beginAhead.jobs >= this.deps.batch
+  }
+
+  /** How many jobs of the next claim begin without a report of their own: none may overtake those that wait for theirs. */
   get beginWithClaim(): number {
+    if (this.backlog.waiting > 0) return 0
     // Which kinds the claim will bring is not known: one for each free place.
-    if (this.deps.kinds.someFailOnFirstCrash) return Math.max(0, this.free - this.backlog.size)
-    return Math.max(0, this.beginnable - this.backlog.waiting)
+    if (this.deps.kinds.someFailOnFirstCrash) return this.freePlaces
+    return this.beginnable
   }
 
   /** Places for which nothing waits. */
@@ -127,8 +136,8 @@ export class JobExecutor {
       for (const job of jobs) lease.report({ job, as: 'released' })
       return
     }
-    // Places were free while these jobs were on their way.
-    if (this.wasFull && this.free > 0) this.prefetch.grow()
+    // Nothing waited for places that were free while these jobs were on their way.
+    if (this.wasFull && this.freePlaces > 0) this.prefetch.grow()
     this.wasFull = full
     this.lease = lease
     this.backlog.add(jobs)
@@ -189,19 +198,25 @@ export class JobExecutor {
 
   /** Reports the jobs that begin next, in one statement; what comes meanwhile goes with the next one. */
   private async reportBeginning(): Promise<void> {
-    const { lease, backlog } = this
-    if (this.reporting || this.closed || !lease || lease.over || backlog.waiting === 0) return
-    const { free } = this
-    // With all places taken there is no hurry: many in one statement instead of each alone.
-    if (free === 0 && backlog.ready * 2 > this.beginAhead.jobs) return
-    const jobs = this.beginnableAhead(backlog.peek(this.beginnable))
-    if (jobs.length === 0) return
+    if (this.reporting || this.nextToReport().length === 0) return
     this.reporting = true
-    const confirmed = await lease.begin(jobs)
+    // Other calls may end in the same turn: one statement fills their places.
+    if (this.calls.size > 0) await setImmediate()
+    const { lease, backlog } = this
+    const jobs = this.nextToReport()
+    const confirmed = jobs.length === 0 ? undefined : await lease!.begin(jobs)
     this.reporting = false
-    if (lease !== this.lease || lease.over) return
+    if (jobs.length === 0 || lease !== this.lease || lease!.over) return
     if (confirmed) backlog.confirm(jobs, confirmed)
     this.fill()
+  }
+
+  private nextToReport(): readonly ClaimedJob[] {
+    const { lease, backlog } = this
+    if (this.closed || !lease || lease.over || backlog.waiting === 0) return []
+    // With all places taken there is no hurry: many in one statement instead of each alone.
+    if (this.free === 0 && backlog.ready * 2 > this.beginAhead.jobs) return []
+    return this.beginnableAhead(backlog.peek(this.beginnable))
   }
 
   /** Without jobs that one crash would make dead letters, as long as no place is free for them. */

@@ -48,6 +48,8 @@ export class WaitingClaims {
   private readonly wakeups: Wakeups | undefined
   private readonly lines = new Map<string, Line>()
   private readonly askedExecutors = new Set<string>()
+  /** Of each worker, how many of its claims wait. The database knows only that it waits. */
+  private readonly byWorker = new Map<string, number>()
 
   constructor(wakeups: Wakeups | undefined) {
     this.wakeups = wakeups
@@ -58,6 +60,23 @@ export class WaitingClaims {
     wakeups?.onChange(() => {
       for (const line of this.lines.values()) line.wakeAll()
     })
+  }
+
+  /** A claim of this worker waits from now on. */
+  add(worker: string): void {
+    this.byWorker.set(worker, this.countOf(worker) + 1)
+  }
+
+  /** One waits no longer. */
+  remove(worker: string): void {
+    const others = this.countOf(worker) - 1
+    if (others > 0) this.byWorker.set(worker, others)
+    else this.byWorker.delete(worker)
+  }
+
+  /** How many claims of this worker wait: as long as there are any, enqueues are to notify for it. */
+  countOf(worker: string): number {
+    return this.byWorker.get(worker) ?? 0
   }
 
   /** `held`: how many jobs its worker has. */

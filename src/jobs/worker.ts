@@ -13,24 +13,15 @@ import { isConnectionError, mapConnectionError } from '../kernel/postgres/errors
 import type { HealthCheck } from '../kernel/postgres/health.ts'
 import { announceHistory, OTHER_HISTORY, type OtherHistory } from '../kernel/postgres/history.ts'
 import { guardHooks } from '../runtime/hooks.ts'
-import { DEFAULT_LEASE_MS, LEASE_REFUSED, UnansweredClaims } from '../runtime/lease.ts'
+import { DEFAULT_LEASE_MS, LEASE_REFUSED } from '../runtime/lease.ts'
 import { PeriodicTasks } from '../runtime/periodic-tasks.ts'
 import { MAX_PREFETCH_WAIT_MS } from '../runtime/prefetch.ts'
 import { Wake } from '../runtime/wake.ts'
 import { openWakeups, type Wakeups } from '../runtime/wakeups.ts'
+import { Claims } from './claims.ts'
 import { errorText, JobExecutor, type KindSettings } from './executor.ts'
 import { maxJobsPerCall, type OutcomeHandler, type WorkerHandlers } from './handlers.ts'
-import {
-  type ClaimCursors,
-  type ClaimOptions,
-  claimJobs,
-  claimJobsById,
-  claimSuspect,
-  isLeaseLost,
-  isSuspectDue,
-  reapJobs,
-  WorkerLease,
-} from './lease.ts'
+import { isLeaseLost, isSuspectDue, reapJobs, WorkerLease } from './lease.ts'
 import type { Job } from './queue.ts'
 import { SCHEDULE_DUE_SQL, type Scheduler, startScheduler } from './schedules.ts'
 import type { ClaimedJob, JobRef, WorkerHooks } from './worker-types.ts'
@@ -60,7 +51,8 @@ export interface WorkerOptions {
   readonly suspects?: 'too' | 'none' | 'only'
   /**
    * Jobs a claim at most; default 100, or what the largest batch handler takes. Never more than `concurrency` + `batch` run or
-   * wait to run, and no more than another `batch` are done and not reported yet.
+   * wait to run, and no more than another `batch` are done and not reported yet; of both, another `batch` where jobs are so short that
+   * the next claim is under way before the last one is answered.
    */
   readonly batch?: number
   /** After this long without a heartbeat its jobs go to others; default 6 s. */
@@ -180,6 +172,8 @@ class RunningWorker implements LeasingWorker {
   private loop: Promise<void> = Promise.resolve()
   /** The last claim was full. */
   private hasMore = false
+  /** Under way while the jobs of the claim before it begin. */
+  private nextClaim: ClaimUnderWay | undefined
   private lastWasSuspect = false
   /** Since when nothing else is claimed, because a suspect waits. */
   private suspectWaitsSince: number | undefined
@@ -365,44 +359,29 @@ class RunningWorker implements LeasingWorker {
         retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)
       }
     }
+    const last = this.takeNextClaim()
+    // Without an answer its jobs go back with the lease.
+    const { jobs } = (await last?.answer.catch(() => undefined)) ?? { jobs: [] }
+    if (last) this.executor.begin(last.lease, jobs, false)
   }
 
   private async claimOnce(): Promise<void> {
     if (this.lease.over) await this.registerAgain()
     const { lease } = this
-    const notified = this.takeNotified(lease)
-    if (notified !== undefined) return this.claimNotified(lease, notified)
-    // Handlers that end at once have ended after it: one large claim instead of two of half the size.
-    await setImmediate()
-    if (this.lingers) await delay(this.options.lingerMs)
-    const room = this.room()
-    if (room === 0) {
-      this.hasMore = true
-      // Nobody can begin anything here, so nobody is to be woken.
-      if (lease.idle && this.concurrency() === 0) lease.markBusy()
-      return this.wake.wait(lease.suspectAloneForMs ?? (this.suspectWaitMs || undefined))
-    }
-    const { suspects = 'too' } = this.options
-    const claimsSuspect = this.mayClaimSuspect(lease)
-    const { jobs, isPart } =
-      suspects === 'only'
-        ? { jobs: await this.claims.suspect(lease), isPart: false }
-        : await this.claims.next(
-            lease,
-            room,
-            this.executor.beginWithClaim,
-            claimsSuspect ? 0 : lease.size + 1,
-          )
+    const claim = this.takeNextClaim() ?? (await this.beginClaim(lease))
+    if (claim === undefined) return
+    if (this.hasMore && claim.lease === lease && !claim.maySuspect) this.nextClaim = this.sendNextClaim(claim)
+    const { jobs, isPart } = await claim.answer
     // Not at the end of the wait, which may take as long as nothing comes.
     this.trouble = undefined
     if (jobs.length > 0) this.isBlocked = false
     const isSuspect = (jobs[0]?.crashes ?? 0) > 0
-    this.hasMore = jobs.length === room || isSuspect
-    if (claimsSuspect) this.suspectWaitsSince = undefined
+    this.hasMore = jobs.length === claim.limit || isSuspect
+    if (claim.maySuspect) this.suspectWaitsSince = undefined
     this.lastWasSuspect = isSuspect
-    this.executor.begin(lease, jobs, jobs.length === room)
-    if (isPart) return // The next claim looks from the start.
-    if (suspects === 'too' && !claimsSuspect && lease.size === 0) return // The next claim may be for a suspect.
+    this.executor.begin(claim.lease, jobs, jobs.length === claim.limit)
+    if (isPart || this.nextClaim) return // The next claim looks from the start, or is under way.
+    if ((this.options.suspects ?? 'too') === 'too' && !claim.maySuspect && lease.size === 0) return // The next claim may be for a suspect.
     if (this.hasMore) {
       if (lease.idle) lease.markBusy()
     } else if (this.wakeups?.works && !lease.idle && !lease.over) {
@@ -410,6 +389,58 @@ class RunningWorker implements LeasingWorker {
     } else {
       await this.waitForJobs()
     }
+  }
+
+  /** Undefined: there is no room, or it claimed what it was notified of; either way it has waited. */
+  private async beginClaim(lease: WorkerLease): Promise<ClaimUnderWay | undefined> {
+    const notified = this.takeNotified(lease)
+    if (notified !== undefined) {
+      await this.claimNotified(lease, notified)
+      return undefined
+    }
+    // Handlers that end at once have ended after it: one large claim instead of two of half the size.
+    await setImmediate()
+    if (this.lingers) await delay(this.options.lingerMs)
+    const limit = this.room()
+    if (limit === 0) {
+      this.hasMore = true
+      // Nobody can begin anything here, so nobody is to be woken.
+      if (lease.idle && this.concurrency() === 0) lease.markBusy()
+      await this.wake.wait(lease.suspectAloneForMs ?? (this.suspectWaitMs || undefined))
+      return undefined
+    }
+    const maySuspect = this.mayClaimSuspect(lease)
+    const begin = this.executor.beginWithClaim
+    const answer =
+      this.options.suspects === 'only'
+        ? this.claims.suspect(lease).then((jobs) => ({ jobs, isPart: false }))
+        : this.claims.next(lease, limit, begin, maySuspect ? 0 : lease.size + 1)
+    return { lease, limit, begin, maySuspect, answer }
+  }
+
+  private takeNextClaim(): ClaimUnderWay | undefined {
+    const { nextClaim } = this
+    this.nextClaim = undefined
+    return nextClaim
+  }
+
+  /**
+   * The claim after `claim`, which has not been answered yet: most of a claim is to wait for the disk. It brings no suspect, because a
+   * suspect is claimed while nothing else is.
+   */
+  private sendNextClaim({ lease, limit, begin: before }: ClaimUnderWay): ClaimUnderWay | undefined {
+    const { executor, batch } = this
+    if (!executor.claimsNextEarly || this.claims.someUnanswered || this.stopping || lease.over)
+      return undefined
+    if (this.options.suspects === 'only' || this.suspectWaitsSince !== undefined) return undefined
+    if (lease.suspectAloneForMs !== undefined || this.leaseRoom < limit) return undefined
+    // Jobs of that claim wait to be reported, and none of the next may overtake them.
+    if (before < limit) return undefined
+    const begin = Math.max(0, executor.beginWithClaim - limit)
+    const answer = this.claims.next(lease, batch, begin, lease.size + 1)
+    // It is awaited after the claim before it, which may fail first.
+    answer.catch(() => {})
+    return { lease, limit: batch, begin, maySuspect: false, answer }
   }
 
   /** Jobs that can be claimed by their ids: a worker that waits was notified of nothing else, and all of them can begin at once, in any order. */
@@ -494,9 +525,13 @@ class RunningWorker implements LeasingWorker {
     if (this.suspectWaitsSince !== undefined && this.lease.size > 0) {
       return this.suspectWaitMs === 0 && this.executor.freePlaces > 0 ? 1 : 0
     }
-    // Of jobs that run, wait to run, or are done and not reported.
-    const left = this.concurrency() * this.callSize + 2 * this.batch - this.lease.size
-    return left < this.batch / 2 ? 0 : Math.min(this.executor.room(), left)
+    const { leaseRoom } = this
+    return leaseRoom < this.batch / 2 ? 0 : Math.min(this.executor.room(), leaseRoom)
+  }
+
+  /** Room for jobs of this lease: those that run, wait to run, or are done and not reported. */
+  private get leaseRoom(): number {
+    return this.concurrency() * this.callSize + 2 * this.batch - this.lease.size
   }
 
   /** From now on an enqueue notifies us; a job enqueued just before is found by the claim that follows. */
@@ -631,163 +666,14 @@ class RunningWorker implements LeasingWorker {
   }
 }
 
-/** Claims jobs from where the last claim ended, and makes up for claims whose answer was lost. */
-class Claims {
-  private readonly pool: Pool
-  private readonly log: Logger
-  private readonly hooks: WorkerHooks
-  private readonly cursors = new ClaimCursor()
-  private readonly unanswered = new UnansweredClaims()
-
-  constructor(pool: Pool, log: Logger, hooks: WorkerHooks) {
-    this.pool = pool
-    this.log = log
-    this.hooks = hooks
-  }
-
-  /** A new lease began: claims start from the beginning. */
-  reset(): void {
-    this.cursors.reset()
-    this.unanswered.reset()
-  }
-
-  /**
-   * Fewer than `limit`: there are no more just now. `isPart`: there may be, and the next call finds them. With `held` 0 it may be one suspect.
-   */
-  async next(
-    lease: WorkerLease,
-    limit: number,
-    begin: number,
-    held: number,
-  ): Promise<{ jobs: readonly ClaimedJob[]; isPart: boolean }> {
-    const began = performance.now()
-    await this.unanswered.check(() => this.releaseUntracked(lease))
-    if (lease.over) return { jobs: [], isPart: false }
-    const after = this.cursors.after
-    const jobs = await this.ask(lease, limit, { after, begin, held })
-    this.hooks.onClaim?.(jobs.length, performance.now() - began)
-    const isAlone = (jobs[0]?.crashes ?? 0) > 0
-    const isPart = jobs.length < limit && after !== undefined && !isAlone && !lease.over
-    if (!isPart) return { jobs, isPart }
-    // Nothing is held up for what the rest brings.
-    this.cursors.reset()
-    return jobs.length > 0 ? { jobs, isPart } : this.next(lease, limit, begin, held)
-  }
-
-  /** Those of these jobs that are free. */
-  async byId(lease: WorkerLease, ids: readonly string[]): Promise<readonly ClaimedJob[]> {
-    const began = performance.now()
-    await this.unanswered.check(() => this.releaseUntracked(lease))
-    if (lease.over) return []
-    // They may be newer than what waits: the cursors stay.
-    const jobs = await this.track(lease, () => claimJobsById(this.pool, lease.worker, ids))
-    this.hooks.onClaim?.(jobs.length, performance.now() - began)
-    return jobs
-  }
-
-  /** One suspect or nothing. */
-  async suspect(lease: WorkerLease): Promise<ClaimedJob[]> {
-    await this.unanswered.check(() => this.releaseUntracked(lease))
-    if (lease.over) return []
-    return this.track(lease, () => claimSuspect(this.pool, lease.worker))
-  }
-
-  private async ask(lease: WorkerLease, limit: number, options: ClaimOptions): Promise<ClaimedJob[]> {
-    const began = performance.now()
-    const claim = () => claimJobs(this.pool, lease.worker, limit, { ...options, prepared: true })
-    const jobs = await this.track(lease, claim)
-    if (options.after === undefined) this.cursors.rescanned(performance.now() - began)
-    // A suspect is not from where the others are.
-    this.cursors.advance(jobs.filter((job) => job.crashes === 0))
-    return jobs
-  }
-
-  private async track(lease: WorkerLease, claim: () => Promise<ClaimedJob[]>): Promise<ClaimedJob[]> {
-    try {
-      const jobs = await claim()
-      lease.track(jobs)
-      return jobs
-    } catch (error) {
-      if (isLeaseLost(error)) {
-        lease.lose(LEASE_REFUSED)
-        return []
-      }
-      if (isConnectionError(error)) this.unanswered.add()
-      throw error
-    }
-  }
-
-  private async releaseUntracked(lease: WorkerLease): Promise<void> {
-    const released = await lease.releaseUntrackedJobs().catch((error) => {
-      if (!isLeaseLost(error)) throw error
-      lease.lose(LEASE_REFUSED)
-      return 0
-    })
-    if (released > 0) this.log.info({ jobs: released }, 'jobs of a claim whose answer was lost were released')
-  }
-}
-
-/** Jobs enqueued behind a cursor, or given back, are found by a claim from the start. */
-const RESCAN_MS = 1000
-/**
- * Of a worker's time, what claims from the start may take, and how rare they become at most. They walk over dead rows: where many workers
- * have made the server slow, claims come less than once a second, and if each began at the start it would stay as slow.
- */
-const MAX_RESCAN_SHARE = 0.05
-const MAX_RESCAN_MS = 10_000
-
-/**
- * Where claims of each kind and priority ended. The next claim begins there, behind the dead rows of the jobs just claimed: with
- * a snapshot held anywhere they stay in the index, and every claim would walk over all of them.
- */
-export class ClaimCursor {
-  private places: Record<string, Record<string, ClaimedJob>> = {}
-  private rescannedAt = performance.now()
-  private rescanMs = RESCAN_MS
-
-  /** Undefined: from the start. */
-  get after(): ClaimCursors | undefined {
-    if (performance.now() - this.rescannedAt > this.rescanMs) this.reset()
-    if (Object.keys(this.places).length === 0) return undefined
-    return Object.fromEntries(
-      Object.entries(this.places).map(([kind, priorities]) => [
-        kind,
-        Object.fromEntries(
-          Object.entries(priorities).map(([priority, { due, job_id }]) => [
-            priority,
-            { process_after: due, job_id },
-          ]),
-        ),
-      ]),
-    )
-  }
-
-  advance(jobs: readonly ClaimedJob[]): void {
-    for (const job of jobs) {
-      this.places[job.job_kind] ??= {}
-      const place = this.places[job.job_kind]!
-      const last = place[job.priority]
-      if (last === undefined || isLater(job, last)) place[job.priority] = job
-    }
-  }
-
-  reset(): void {
-    this.places = {}
-    this.rescannedAt = performance.now()
-  }
-
-  /** A claim from the start took so long. */
-  rescanned(ms: number): void {
-    this.rescannedAt = performance.now()
-    this.rescanMs = Math.min(MAX_RESCAN_MS, Math.max(RESCAN_MS, ms / MAX_RESCAN_SHARE))
-  }
-}
-
-/** Within a millisecond the texts differ in their digits only, so they can be compared. */
-function isLater(one: ClaimedJob, other: ClaimedJob): boolean {
-  const ms = one.process_after.getTime() - other.process_after.getTime()
-  if (ms !== 0) return ms > 0
-  return one.due === other.due ? one.job_id > other.job_id : one.due > other.due
+interface ClaimUnderWay {
+  readonly lease: WorkerLease
+  readonly limit: number
+  /** So many of its jobs begin without a report of their own. */
+  readonly begin: number
+  /** It may bring a suspect. */
+  readonly maySuspect: boolean
+  readonly answer: Promise<{ readonly jobs: readonly ClaimedJob[]; readonly isPart: boolean }>
 }
 
 /** The settings of the worker's kinds, as they were a moment ago. */

@@ -194,6 +194,11 @@ export class UnansweredClaims {
     this.checksAt = []
   }
 
+  /** A check is due, or will be. */
+  get some(): boolean {
+    return this.checksAt.length > 0
+  }
+
   /** Calls `findUntracked` when a check is due; one that throws is made again. */
   async check(findUntracked: () => Promise<void>): Promise<void> {
     const checks = this.checksAt

@@ -210,6 +210,14 @@ it('a batch starts one for each key: of before, of the batch itself, and of anot
   for (const [n, ids] of batches.entries()) expect(n % 2 ? ids : ids.toReversed()).toEqual(batches[1])
 })
 
+it('a batch has at most 10,000 starts', async () => {
+  await expect(startBatch(...Array.from({ length: 10_001 }, () => hello()))).rejects.toMatchObject({
+    code: 'SD001',
+    message: 'A batch has at most 10000 starts, and this one has 10001',
+    hint: expect.stringContaining('several batches'),
+  })
+})
+
 it('a batch with one that is refused alone starts none, for the same reason', async () => {
   const [{ n: before }] = (await engines.rows('select count(*)::int as n from noetl.inbox')) as [
     { n: number },

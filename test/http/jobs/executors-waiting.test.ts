@@ -92,3 +92,17 @@ it('a worker may say of itself alone that it waits', async () => {
   expect(answer.status).toBe(403)
   expect(await idleWorkers('mine')).toBe(0)
 })
+
+it('of two claims of one worker that wait, the second is still woken after the first has its job', async () => {
+  const worker = await beginWorker(api, await executorToken(executor), { executor, kinds: ['twice'] })
+  const claims = await countClaims()
+  const waiting = [worker.lease({ wait_s: 20 }), worker.lease({ wait_s: 20 })]
+  await until('both wait', async () => (await idleWorkers('twice')) === 1 && (await claims()) >= 4)
+  const first = await enqueue(db, 'twice')
+  expect((await Promise.race(waiting)).map(({ job_id }) => job_id)).toEqual([first])
+  expect(await idleWorkers('twice')).toBe(1)
+  const second = await enqueue(db, 'twice')
+  const jobs = (await Promise.all(waiting)).flat().map(({ job_id }) => job_id)
+  expect(jobs.sort()).toEqual([first, second].sort())
+  expect(await idleWorkers('twice')).toBe(0)
+})

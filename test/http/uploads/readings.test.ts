@@ -45,7 +45,9 @@ it('a plan that fails is kept with the upload until it is planned, and the log h
 })
 
 it('a file that fails by what is not ours quotes nothing of it, the log has the cause, and the kept file is read again', async () => {
-  const { upload_id } = await whileFailing('public.staging_rows', () => uploads.upload(week('Not ours')))
+  const { upload_id } = await whileFailing('iu_core.ingest_staged_row', () =>
+    uploads.upload(week('Not ours')),
+  )
   const { status, error, file_kept_until } = await ads.find(upload_id)
   expect(status).toBe('failed')
   expect(error).toEqual({

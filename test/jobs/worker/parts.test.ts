@@ -1,7 +1,7 @@
 /** The parts of a worker that hold no connection. */
 import { describe, expect, it, vi } from 'vitest'
+import { ClaimCursor } from '../../../src/jobs/claims.ts'
 import { Backlog } from '../../../src/jobs/executor.ts'
-import { ClaimCursor } from '../../../src/jobs/worker.ts'
 import type { ClaimedJob } from '../../../src/jobs/worker-types.ts'
 
 function job(id: string, given: Partial<ClaimedJob> = {}): ClaimedJob {
