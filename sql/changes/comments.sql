@@ -251,7 +251,7 @@ begin
   if p_line is null or c.kind <> 'upload' then
     return;
   end if;
-  if not exists (select from public.staging_rows s where s.upload_id = c.subject_id and s.row_type = p_row_type and s.row_number = p_line)
+  if not exists (select from iu_core.ingest_staged_row s where s.upload_id = c.subject_id and s.row_type = p_row_type and s.row_number = p_line)
      and not exists (select from iu_core.ingest_plan_row p where p.upload_id = c.subject_id and p.row_type = p_row_type and p.row_number = p_line)
      and not exists (select from iu_core.ingest_ledger l where l.upload_id = c.subject_id and l.row_type = p_row_type and l.row_number = p_line) then
     raise exception using errcode = 'SD001', message = format('The upload has no row %L in line %s', p_row_type, p_line),

@@ -64,7 +64,8 @@ $$;
 -- [{"name", "severity", "holds", "message"}] of all assertions that concern an upload; p_definition: of its own dataset. p_planned: on the
 -- rows as the plan of the upload would leave them; else as they are. A query sees each row type under its name, and under that of its table where no row type has it: the rows of the upload's
 -- workspace and client, where a column says whose they are. It can only read: it runs in a subtransaction that refuses every write and is
--- rolled back. Internal.
+-- rolled back. It has as long as it says (seconds, default 10): notices tell the caller which one begins and when it ends, and the caller
+-- cancels the statement (src/ingest/assertion-limit.ts); that ends the assertion alone, and it does not hold. Internal.
 create or replace function iu_core.fn_ingest_assertions(p_upload iu_core.ingest_upload, p_definition jsonb, p_planned boolean) returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -72,12 +73,17 @@ as $$
 declare
   c_max_rows constant integer := 1000;
   c_max_shown constant integer := 3;
+  c_seconds constant integer := 10;
+  -- As in assertion-limit.ts.
+  c_lock constant integer := 20059;
   v_asserting jsonb;
   v_tables text;
   v_assertion jsonb;
   v_count bigint;
   v_shown text;
   v_failure text;
+  v_seconds integer;
+  v_began timestamptz;
   v_found jsonb := '[]';
 begin
   for v_asserting in select a from iu_core.fn_ingest_asserting(p_upload.workspace_id, p_definition) a loop
@@ -85,7 +91,12 @@ begin
     for v_assertion in select value from jsonb_array_elements(v_asserting -> 'assertions') with ordinality a order by a.ordinality loop
       v_failure := null;
       v_count := null;
+      v_seconds := coalesce((v_assertion ->> 'seconds')::integer, c_seconds);
+      v_began := clock_timestamp();
       begin
+        -- Held exactly as long as the assertion is checked: what is cancelled is this, and nothing after it.
+        perform pg_advisory_xact_lock(c_lock, pg_backend_pid());
+        raise info using message = 'stagedoor: assertion', detail = jsonb_build_object('backend', pg_backend_pid(), 'seconds', v_seconds);
         perform set_config('transaction_read_only', 'on', true);
         execute format($sql$
           with %s
@@ -100,9 +111,16 @@ begin
           if v_count is null then
             get stacked diagnostics v_failure = message_text;
           end if;
+        when query_canceled then
+          -- A limit of the whole statement, or whoever ended it: not the assertion's own time.
+          if clock_timestamp() < v_began + v_seconds * interval '1 second' then
+            raise exception using errcode = 'query_canceled', message = format('the assertion %s was being checked: %s', v_assertion ->> 'name', sqlerrm);
+          end if;
+          v_failure := format('it takes longer than %s s. Make its query faster (an index on what it groups or joins by), or give it more time in the dataset ("seconds", at most 300)', v_seconds);
         when others then
           get stacked diagnostics v_failure = message_text;
       end;
+      raise info 'stagedoor: assertion';
       v_found := v_found || jsonb_build_object(
         'name', v_assertion ->> 'name', 'severity', coalesce(v_assertion ->> 'severity', 'error'), 'holds', v_failure is null and v_count = 0,
         'message', case

@@ -30,7 +30,7 @@ declare
   v_changed integer;
 begin
   -- A line that was found to be a sum keeps its earlier errors. (No self-join: 8,000 lines took 90 s.)
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set (validation_errors, validation_warnings, validation_status, updated_at) = (
            select e.errors, iu_core.fn_ingest_without_cross_line_problems(s.validation_warnings),
                   case when e.errors = '[]' then 'valid' else 'invalid' end::public.staging_validation_status, now()
@@ -72,6 +72,7 @@ declare
   v_dims text[];
   v_measures text[];
   v_is_candidate text;
+  v_filled_sql text;
   v_filled text[];
   v_is_part text;
   v_count integer;
@@ -92,6 +93,9 @@ begin
   if v_dims is null or v_measures = '{}' then
     return 0;
   end if;
+  -- The members of a line's key that have a value.
+  select format('array_remove(array[%s]::text[], null)', string_agg(format('case when %s is not null then %L end', iu_core.fn_ingest_member_sql(v_layout, d), d), ', ' order by d))
+    into v_filled_sql from unnest(v_dims) d;
   v_is_part := $sql$s.validation_status = 'valid' and s.validation_warnings @> '[{"rule": "breakdown.partly_missing"}]'$sql$;
   -- Lines whose only error or warning is an empty dimension.
   v_is_candidate := format($sql$(
@@ -99,29 +103,29 @@ begin
     or %s)$sql$, v_is_part);
   for v_filled in execute format($sql$
     select p.filled
-      from (select * from public.staging_rows
+      from (select * from iu_core.ingest_staged_row
              where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]')
             -- Its own index finds them; without a fence the planner takes the one over all lines.
             offset 0) s,
-           lateral (select array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d)) as p (filled)
+           lateral (select %2$s) as p (filled)
      where s.row_type = $2 and %1$s and cardinality(p.filled) < cardinality($3)
      group by p.filled order by count(*) desc limit 8
-  $sql$, v_is_candidate) using p_upload.upload_id, v_layout ->> 'leaf', v_dims
+  $sql$, v_is_candidate, v_filled_sql) using p_upload.upload_id, v_layout ->> 'leaf', v_dims
   loop
     execute format($sql$
       with candidate as (
         select s.place, s.validation_errors, %2$s as key, array[%3$s] as figures
-          from (select l.ctid as place, l.* from public.staging_rows l
+          from (select l.ctid as place, l.* from iu_core.ingest_staged_row l
                  where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
          where s.row_type = $2 and %1$s
-           and array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) = $4
+           and %5$s = $4
       ), others as (
         select %2$s as key, count(*) as lines, array[%4$s] as sums
-          from public.staging_rows s
+          from iu_core.ingest_staged_row s
          where s.upload_id = $1 and s.row_type = $2 and s.validation_status in ('valid', 'invalid') and not %1$s
          group by 1
       )
-      update public.staging_rows s
+      update iu_core.ingest_staged_row s
          set validation_status = 'skipped', validation_errors = '[]', updated_at = clock_timestamp(),
              validation_warnings = s.validation_warnings || jsonb_build_array(jsonb_build_object(
                'scope', 'set', 'line', s.row_number, 'column', null, 'field', null, 'value', null, 'rule', 'row.sum',
@@ -135,16 +139,16 @@ begin
                           where f.figure is not null and f.figure <> coalesce(f.total, 0))
          and exists (select from unnest(c.figures) as f where f <> 0)
     $sql$, v_is_candidate,
-       format('jsonb_build_array(%s)', (select string_agg(format('s.normalized_payload -> %L', d), ', ') from unnest(v_filled) as d)),
-       (select string_agg(format('(s.normalized_payload ->> %L)::numeric', m), ', ') from unnest(v_measures) as m),
-       (select string_agg(format('sum((s.normalized_payload ->> %L)::numeric)', m), ', ') from unnest(v_measures) as m))
+       format('jsonb_build_array(%s)', (select string_agg(iu_core.fn_ingest_member_json_sql(v_layout, d), ', ') from unnest(v_filled) as d)),
+       (select string_agg(format('(%s)::numeric', iu_core.fn_ingest_member_sql(v_layout, m)), ', ') from unnest(v_measures) as m),
+       (select string_agg(format('sum((%s)::numeric)', iu_core.fn_ingest_member_sql(v_layout, m)), ', ') from unnest(v_measures) as m), v_filled_sql)
       using p_upload.upload_id, v_layout ->> 'leaf', v_dims, v_filled;
     get diagnostics v_count = row_count;
     v_changed := v_changed + v_count;
   end loop;
 
   execute format($sql$
-    select count(*) from (select * from public.staging_rows
+    select count(*) from (select * from iu_core.ingest_staged_row
                            where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
      where s.row_type = $2 and %s
   $sql$, v_is_part) into v_count using p_upload.upload_id, v_layout ->> 'leaf';
@@ -153,27 +157,27 @@ begin
   end if;
   for v_pair in execute format($sql$
     with found as (
-      select p.filled, bool_or(%s) as is_part
-        from public.staging_rows s,
-             lateral (select array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d)) as p (filled)
+      select p.filled, bool_or(%1$s) as is_part
+        from iu_core.ingest_staged_row s,
+             lateral (select %2$s) as p (filled)
        where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid' group by 1)
     select f.filled, o.filled as other, array(select d from unnest(f.filled) as d where d = any (o.filled)) as common
       from found f join found o on o.filled <> f.filled where f.is_part
-  $sql$, v_is_part) using p_upload.upload_id, v_layout ->> 'leaf', v_dims
+  $sql$, v_is_part, v_filled_sql) using p_upload.upload_id, v_layout ->> 'leaf', v_dims
   loop
     execute format($sql$
       with line as (
         select s.row_number, %1$s as is_part, %2$s as key,
-               array(select d from unnest($3) as d where s.normalized_payload ->> d is not null order by d) as filled
-          from public.staging_rows s where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid')
+               %3$s as filled
+          from iu_core.ingest_staged_row s where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid')
       select array_agg(l.row_number) from line l
        where l.is_part and l.filled = $4 and l.key in (select o.key from line o where o.filled = $5)
     $sql$, v_is_part,
-       format('jsonb_build_array(%s)', (select string_agg(format('s.normalized_payload -> %L', d), ', ') from unnest(v_pair.common) as d)))
+       format('jsonb_build_array(%s)', (select string_agg(iu_core.fn_ingest_member_json_sql(v_layout, d), ', ') from unnest(v_pair.common) as d)), v_filled_sql)
       into v_lines using p_upload.upload_id, v_layout ->> 'leaf', v_dims, v_pair.filled, v_pair.other;
     v_mixed := v_mixed || v_lines;
   end loop;
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set validation_status = 'invalid', updated_at = clock_timestamp(),
          validation_errors = s.validation_errors || jsonb_build_array(jsonb_build_object(
            'scope', 'set', 'line', s.row_number, 'rule', 'breakdown.mixed', 'column', w -> 'column', 'field', w -> 'field', 'value', null,
@@ -181,7 +185,7 @@ begin
            'suggestion', 'Leave the line out if it sums up others; else fill in what is missing.'))
     from (select distinct line from unnest(v_mixed) as line) m,
          lateral (select x.ctid as place, jsonb_path_query_first(x.validation_warnings, '$[*] ? (@.rule == "breakdown.partly_missing")') as w
-                    from public.staging_rows x
+                    from iu_core.ingest_staged_row x
                    where x.upload_id = p_upload.upload_id and x.row_type = v_layout ->> 'leaf' and x.row_number = m.line offset 0) as p
    where s.ctid = p.place;
   get diagnostics v_count = row_count;
@@ -221,7 +225,7 @@ begin
   execute format($sql$
     with repeated as (
       select array_agg(row_number order by row_number) as lines
-        from public.staging_rows
+        from iu_core.ingest_staged_row
        where upload_id = $1 and row_type = $2 and validation_status = 'valid'%4$s
        group by %1$s having count(*) > 1
     ), line as materialized (
@@ -230,7 +234,7 @@ begin
       select line, lines from line
        where %2$L = 'refuse' or line <> case %2$L when 'first' then lines[1] else lines[cardinality(lines)] end
     )
-    update public.staging_rows s
+    update iu_core.ingest_staged_row s
        set validation_status = case when %2$L = 'refuse' then 'invalid' else 'skipped' end::public.staging_validation_status,
            validation_errors = case when %2$L = 'refuse' then s.validation_errors || problem else s.validation_errors end,
            validation_warnings = case when %2$L = 'refuse' then s.validation_warnings else s.validation_warnings || problem end,
@@ -255,7 +259,7 @@ begin
   return v_count;
 end $$;
 
--- What makes up the key of a line, without what is constant for the upload: SQL expressions over normalized_payload, as lines
+-- What makes up the key of a line, without what is constant for the upload: SQL expressions over a staged row without an alias, as lines
 -- are compared (expression) and in the type of the column of `ingest_line l` that holds it (typed, slot). Internal.
 create or replace function iu_core.fn_ingest_key_members(p_definition jsonb, p_layout jsonb)
 returns table (place integer, member text, expression text, typed text, slot text)
@@ -263,12 +267,11 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select k.ordinality::integer, m.member,
-         format(case when m.type = 'numeric' then '(normalized_payload ->> %L)::numeric'
+         format(case when m.type = 'numeric' then '(%s)::numeric'
                      when p_definition -> 'lookups' -> (p_definition -> 'fields' -> s.source ->> 'lookup') ->> 'ignoreCase' = 'true'
-                     then 'lower(normalized_payload ->> %L)' else 'normalized_payload ->> %L' end, m.member),
+                     then 'lower(%s)' else '%s' end, x.sql),
          -- Equal numbers have one text.
-         format(case m.type when 'numeric' then 'trim_scale((normalized_payload ->> %L)::numeric)' else '(normalized_payload ->> %L)::%s' end,
-                m.member, m.type),
+         format(case m.type when 'numeric' then 'trim_scale((%s)::numeric)' else '(%s)::%s' end, x.sql, m.type),
          format(case m.type when 'numeric' then 'trim_scale(l.%I)' else 'l.%I' end,
                 iu_core.fn_ingest_line_column(p_layout, case when m.member like '@%' then '$' || substr(m.member, 2) else m.member end))
     from jsonb_array_elements(p_definition -> 'rows') as leaf,
@@ -278,7 +281,8 @@ as $$
                               when s.source like '$%' then '@' || substr(s.source, 2) else s.source end,
                          case when s.source like '$%' or p_definition -> 'fields' -> s.source ? 'lookup' then 'text'
                               else iu_core.fn_ingest_field_type(p_definition -> 'fields' -> s.source) end)
-                 as m (member, type)
+                 as m (member, type),
+         lateral (select iu_core.fn_ingest_member_sql(p_layout, m.member, '')) as x (sql)
    where leaf ->> 'name' = p_layout ->> 'leaf'
      and (p_layout -> 'fields' ? s.source or (s.source like '$%' and p_layout -> 'row_types' ? substr(s.source, 2)) or s.source = '$identity')
    order by 1
@@ -299,7 +303,7 @@ begin
                  coalesce(sum(g.warned) filter (where g.validation_status <> 'skipped'), 0) as warned,
                  coalesce(jsonb_object_agg(g.reason, g.lines) filter (where g.reason is not null), '{}') as left_out
             from (select s.validation_status, r.reason, count(*) as lines, count(*) filter (where s.validation_warnings <> '[]') as warned
-                    from (select * from public.staging_rows
+                    from (select * from iu_core.ingest_staged_row
                            where upload_id = p_upload_id and (validation_status <> 'valid' or validation_warnings <> '[]')
                           -- Its own index finds them; without a fence the planner takes the one over all lines (0.4 s for 100,000).
                           offset 0) s,

@@ -412,7 +412,7 @@ begin
                and (p_after is null or (c.type_order, c.row_number) > (split_part(p_after, '.', 1)::smallint, split_part(p_after, '.', 2)::integer))
              group by 1, 2 order by 1, 2 limit p_limit) r
       left join iu_core.ingest_plan_row p on p.upload_id = p_upload.upload_id and p.type_order = r.type_order and p.row_number = r.row_number
-      left join public.staging_rows s on s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf' and s.row_number = r.row_number
+      left join iu_core.v_ingest_staged_row s on s.upload_id = p_upload.upload_id and s.row_type = p_upload.reading -> 'layout' ->> 'leaf' and s.row_number = r.row_number
      cross join lateral (select p_definition -> 'rows' -> (r.type_order - 1)) as t (spec));
 end $$;
 

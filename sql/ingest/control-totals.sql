@@ -56,7 +56,7 @@ begin
     from jsonb_to_recordset(v_type.written) as w ("column" text, source text)
    where p_definition -> 'fields' -> w.source ->> 'type' = 'currency' limit 1;
   -- One member for each measure, then the size of the dataset's amount whatever its sign.
-  select string_agg(format('sum((s.normalized_payload ->> %L)::numeric)', m.field), ', ' order by m.place),
+  select string_agg(format('sum((%s)::numeric)', iu_core.fn_ingest_member_sql(v_layout, m.field)), ', ' order by m.place),
          string_agg(format('sum(l.%I)::numeric', m.slot), ', ' order by m.place),
          -- As the column will hold it (rounded to its scale), where it holds numbers.
          string_agg(case when t.is_number or t.is_money then format('sum(l.%I::%s)::numeric', m.slot, w.type)
@@ -64,9 +64,9 @@ begin
          string_agg(case when t.is_number then format('sum((p.before ->> %L)::numeric)', m."column")
                          else format('sum(iu_core.fn_ingest_to_numeric(p.before ->> %L, %L::regtype))', m."column", w.type::regtype) end,
                     ', ' order by m.place),
-         string_agg(format('count(*) filter (where s.normalized_payload ->> %L is null and s.raw_payload ->> %L ~ ''[0-9]'')',
-                           m.field, coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field)), ', ' order by m.place),
-         max(format('sum(abs((s.normalized_payload ->> %L)::numeric))', m.field)) filter (where m.place = v_amount),
+         string_agg(format('count(*) filter (where %s is null and %s ~ ''[0-9]'')', iu_core.fn_ingest_member_sql(v_layout, m.field),
+                           iu_core.fn_ingest_cell_sql(v_layout, coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field))), ', ' order by m.place),
+         max(format('sum(abs((%s)::numeric))', iu_core.fn_ingest_member_sql(v_layout, m.field))) filter (where m.place = v_amount),
          max(format('sum(abs(l.%I))::numeric', m.slot)) filter (where m.place = v_amount)
     into v_payload, v_lines, v_cast, v_before, v_unread, v_of_payload, v_of_line
     from iu_core.fn_ingest_measures(p_definition, v_layout) m
@@ -84,32 +84,32 @@ begin
     select case s.validation_status when 'skipped' then 'left_out' else 'refused' end as kind, %1$s as currency,
            case when s.validation_status = 'skipped' then iu_core.fn_ingest_left_out_reason(s.validation_warnings) end as reason,
            count(*) as lines, array[%2$s] as figures, array[%3$s] as unread
-      from (select * from public.staging_rows
+      from (select * from iu_core.ingest_staged_row
              where upload_id = %4$L and (validation_status <> 'valid' or validation_warnings <> '[]')%6$s offset 0) s
      where s.row_type = %5$L and s.validation_status in ('invalid', 'skipped') group by 1, 2, 3
-  $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_payload, v_unread,
+  $sql$, case when v_currency is null then 'null' else iu_core.fn_ingest_member_sql(v_layout, v_currency) end, v_payload, v_unread,
      p_upload.upload_id, v_leaf, v_some);
   -- A value of a valid line that is not a number counts as nothing, but is reported.
   v_rows := v_rows || format($sql$
     union all
     select 'unread', %1$s, null, count(*), null, array[%2$s]
-      from (select * from public.staging_rows
+      from (select * from iu_core.ingest_staged_row
              where upload_id = %3$L and (validation_status <> 'valid' or validation_warnings <> '[]')%5$s offset 0) s
      where s.row_type = %4$L and s.validation_status = 'valid' group by 1, 2
-  $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_unread,
+  $sql$, case when v_currency is null then 'null' else iu_core.fn_ingest_member_sql(v_layout, v_currency) end, v_unread,
      p_upload.upload_id, v_leaf, v_some);
   if not p_planned then
     v_rows := v_rows || format($sql$
       union all
       select 'valid', %1$s, null, count(*), array[%2$s], null
-        from public.staging_rows s where s.upload_id = %3$L and s.row_type = %4$L and s.validation_status = 'valid'%5$s group by 1, 2
-    $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_payload,
+        from iu_core.ingest_staged_row s where s.upload_id = %3$L and s.row_type = %4$L and s.validation_status = 'valid'%5$s group by 1, 2
+    $sql$, case when v_currency is null then 'null' else iu_core.fn_ingest_member_sql(v_layout, v_currency) end, v_payload,
        p_upload.upload_id, v_leaf, v_some);
   else
     v_rows := v_rows || format($sql$
       union all
       select 'refused', %1$s, null, count(*), array[%2$s], null
-        from iu_core.ingest_plan_row p join public.staging_rows s
+        from iu_core.ingest_plan_row p join iu_core.ingest_staged_row s
           on s.upload_id = p.upload_id and s.row_type = p.row_type and s.row_number = p.row_number
        where p.upload_id = %3$L and p.type_order = %4$s and p.action = 'refused' and s.validation_status = 'valid' and not %5$L::boolean%11$s%12$s
        group by 1, 2
@@ -128,7 +128,7 @@ begin
         from iu_core.ingest_plan_row p
        where p.upload_id = %3$L and p.type_order = %4$s and p.action in ('update', 'delete') and not %5$L::boolean%11$s
        group by 1, 2
-    $sql$, case when v_currency is null then 'null' else format('s.normalized_payload ->> %L', v_currency) end, v_payload,
+    $sql$, case when v_currency is null then 'null' else iu_core.fn_ingest_member_sql(v_layout, v_currency) end, v_payload,
        p_upload.upload_id, v_type.type_order, p_only_inserts,
        case when v_currency is null then 'null' else format('l.%I', iu_core.fn_ingest_line_column(v_layout, v_currency)) end, v_lines, v_cast,
        case when v_currency is null then 'null' else format('p.before ->> %L', v_currency_column) end, v_before, v_some_planned,
@@ -225,7 +225,7 @@ as $$
   ), planned as materialized (
     -- Lines that a table rejected are invalid now; the plan counted them as valid.
     select s.normalized_payload ->> (select field from currency) as currency, sum(abs((s.normalized_payload ->> (p_definition ->> 'amount'))::numeric)) as size
-      from leaf join public.staging_rows s on s.upload_id = p_plan.upload_id and s.row_type = leaf.spec ->> 'name'
+      from leaf join iu_core.v_ingest_staged_row s on s.upload_id = p_plan.upload_id and s.row_type = leaf.spec ->> 'name'
                                                 and (s.validation_status = 'valid' or s.processing_action = 'failed')
      where exists (select from refused) and p_definition ? 'amount' group by 1
   )

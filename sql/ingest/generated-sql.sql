@@ -288,6 +288,53 @@ begin
      iu_core.fn_ingest_row_hash_sql(p_type.target, 't.*'), p_columns);
 end $$;
 
+-- The SQL that reads a member of the normalised payload of a staged row as text, as ->> does; p_alias: its alias with a point. Rows of a file have no keys: the layout
+-- of its upload says at which place of the row's array the member is. A row that somebody corrected, or that was staged by SQL, has an object.
+-- Internal.
+create or replace function iu_core.fn_ingest_member_sql(p_layout jsonb, p_member text, p_alias text default 's.') returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select iu_core.fn_ingest_packed_sql(p_alias || 'normalized', iu_core.fn_ingest_packed_place(p_layout #> '{packing,members}', p_member), p_member)
+$$;
+
+-- The same as jsonb, as -> does. Internal.
+create or replace function iu_core.fn_ingest_member_json_sql(p_layout jsonb, p_member text, p_alias text default 's.') returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when m.place is null then format('(%snormalized_payload -> %L)', p_alias, p_member)
+              when (p_layout #> '{packing,json}' ->> (m.place - 1))::boolean
+                then format('coalesce(%1$snormalized_values[%2$s]::jsonb, %1$snormalized_payload -> %3$L)', p_alias, m.place, p_member)
+              else format('coalesce(to_jsonb(%1$snormalized_values[%2$s]), %1$snormalized_payload -> %3$L)', p_alias, m.place, p_member) end
+    from iu_core.fn_ingest_packed_place(p_layout #> '{packing,members}', p_member) as m (place)
+$$;
+
+-- The SQL that reads a cell of a staged row by its header. Internal.
+create or replace function iu_core.fn_ingest_cell_sql(p_layout jsonb, p_header text, p_alias text default 's.') returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select iu_core.fn_ingest_packed_sql(p_alias || 'raw', iu_core.fn_ingest_packed_place(p_layout #> '{packing,cells}', p_header), p_header)
+$$;
+
+-- At which place of the arrays of its rows a file has this name; NULL: at none. Internal.
+create or replace function iu_core.fn_ingest_packed_place(p_names jsonb, p_name text) returns integer
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select n.place::integer from jsonb_array_elements_text(p_names) with ordinality as n (name, place) where n.name = p_name limit 1
+$$;
+
+-- Reads a value as text from the array of a row, or from its object. p_column: what the names of both columns begin with. Internal.
+create or replace function iu_core.fn_ingest_packed_sql(p_column text, p_place integer, p_name text) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select case when p_place is null then format('(%s_payload ->> %L)', p_column, p_name)
+              else format('coalesce(%1$s_values[%2$s], %1$s_payload ->> %3$L)', p_column, p_place, p_name) end
+$$;
+
 -- The condition that restricts a statement to some lines; empty: all of them. The lines are constants, and stand there only where
 -- they are given: with "p_lines is null or …" a prepared plan reads the whole upload. Internal.
 create or replace function iu_core.fn_ingest_lines_sql(p_column text, p_lines integer[]) returns text

@@ -14,7 +14,8 @@ set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
 declare
-  v_leaf text := p_upload.reading -> 'layout' ->> 'leaf';
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_leaf text := v_layout ->> 'leaf';
   v_some text := iu_core.fn_ingest_lines_sql('s.row_number', p_lines);
   v_field record;
   v_changed integer;
@@ -27,8 +28,7 @@ begin
   -- Of another upload of the same transaction.
   drop table if exists pg_temp.ingest_lookup;
   v_has_lookups := exists (select from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout'));
-  v_has_references := exists (select from iu_core.fn_ingest_references(p_definition, p_upload.reading -> 'layout') r
-                               where r.is_given and r.is_readable and not r.is_sure);
+  v_has_references := iu_core.fn_ingest_resolve_references(p_upload, p_definition, p_lines);
   if not v_has_lookups and not v_has_references then
     return v_changed;
   end if;
@@ -40,36 +40,34 @@ begin
     execute format($sql$
       insert into pg_temp.ingest_lookup (lookup, value)
       select $3, v.value
-        from (select distinct s.normalized_payload ->> $4 as value from public.staging_rows s
+        from (select distinct %s as value from iu_core.ingest_staged_row s
                where s.upload_id = $1 and s.row_type = $2 and s.validation_status in ('valid', 'invalid')%s) v
        where v.value is not null and not exists (select from pg_temp.ingest_lookup k where k.lookup = $3 and k.value = v.value)
-    $sql$, v_some) using p_upload.upload_id, v_leaf, v_field.lookup, v_field.field;
+    $sql$, iu_core.fn_ingest_member_sql(v_layout, v_field.field), v_some) using p_upload.upload_id, v_leaf, v_field.lookup;
   end loop;
   if v_has_lookups then
     perform iu_core.fn_ingest_resolve_lookups(p_definition);
-  end if;
-  if v_has_references then
-    perform iu_core.fn_ingest_resolve_references(p_upload, p_definition, p_lines);
-    v_has_references := exists (select from pg_temp.ingest_reference);
   end if;
   -- A row of the file may be what another one refers to; if it turns out wrong, so do those that refer to it.
   loop
     v_marked := 0;
     for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') where own_member is not null loop
       update pg_temp.ingest_lookup k set own = false where k.lookup = v_field.lookup and k.own;
-      update pg_temp.ingest_lookup k set own = true
-        from (select distinct case when v_field.ignore_case then lower(s.normalized_payload ->> v_field.own_member)
-                                   else s.normalized_payload ->> v_field.own_member end as value
-                from public.staging_rows s
-               where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid') o
-       where k.lookup = v_field.lookup and k.matches = 0 and o.value = case when v_field.ignore_case then lower(k.value) else k.value end;
+      execute format($sql$
+        update pg_temp.ingest_lookup k set own = true
+          from (select distinct %1$s as value
+                  from iu_core.ingest_staged_row s
+                 where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid') o
+         where k.lookup = $3 and k.matches = 0 and o.value = %2$s
+      $sql$, format(case when v_field.ignore_case then 'lower(%s)' else '%s' end, iu_core.fn_ingest_member_sql(v_layout, v_field.own_member)),
+         case when v_field.ignore_case then 'lower(k.value)' else 'k.value' end) using p_upload.upload_id, v_leaf, v_field.lookup;
     end loop;
     if v_has_lookups then
       perform iu_core.fn_ingest_suggest_lookups(p_definition);
     end if;
     for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
       execute format($sql$
-        update public.staging_rows s
+        update iu_core.ingest_staged_row s
            set validation_status = 'invalid', updated_at = now(),
                validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
                  'scope', 'lookup', 'line', s.row_number, 'field', $3, 'column', $4, 'value', k.value,
@@ -82,11 +80,11 @@ begin
                                format('Correct the cell, or add the row to %%s and plan again.', $5)) end)
           from pg_temp.ingest_lookup k
          where k.lookup = $8 and k.matches <> 1 and not k.own
-           and s.upload_id = $1 and s.row_type = $2 and s.normalized_payload ->> $3 = k.value%s
+           and s.upload_id = $1 and s.row_type = $2 and %s = k.value%s
            and (s.validation_status = 'valid'
                 or s.validation_status = 'invalid' and not s.validation_errors @? iu_core.fn_ingest_wrong_field_path($3)::jsonpath
                    and not s.validation_errors @> jsonb_build_array(jsonb_build_object('scope', 'lookup', 'field', $3)))
-      $sql$, v_some)
+      $sql$, iu_core.fn_ingest_member_sql(v_layout, v_field.field), v_some)
         using p_upload.upload_id, v_leaf, v_field.field,
               -- As the file calls it.
               p_upload.reading -> 'headers' -> (p_upload.reading -> 'map' -> 'fields' -> v_field.field ->> 'column')::integer,
@@ -105,10 +103,10 @@ begin
   for v_field in select * from iu_core.fn_ingest_lookup_fields(p_definition, p_upload.reading -> 'layout') loop
     execute format($sql$
       update pg_temp.ingest_lookup k set used = true
-        from (select distinct s.normalized_payload ->> $4 as value from public.staging_rows s
+        from (select distinct %s as value from iu_core.ingest_staged_row s
                where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid'%s) v
        where k.lookup = $3 and k.value = v.value
-    $sql$, v_some) using p_upload.upload_id, v_leaf, v_field.lookup, v_field.field;
+    $sql$, iu_core.fn_ingest_member_sql(v_layout, v_field.field), v_some) using p_upload.upload_id, v_leaf, v_field.lookup;
   end loop;
   analyze pg_temp.ingest_lookup;
   return v_changed;
@@ -125,14 +123,14 @@ as $$
 declare
   v_changed integer;
 begin
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set (validation_errors, validation_status, updated_at) = (
            select e.errors, (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status, now()
              from (select coalesce(jsonb_agg(x order by o), '[]') as errors
                      from jsonb_array_elements(s.validation_errors) with ordinality as a (x, o)
                     where x ->> 'scope' is distinct from 'lookup') e)
     from (select x.place
-            from (select l.ctid as place, l.* from public.staging_rows l
+            from (select l.ctid as place, l.* from iu_core.ingest_staged_row l
                    where l.upload_id = p_upload.upload_id and (l.validation_status <> 'valid' or l.validation_warnings <> '[]')
                   -- Its own index finds them; without a fence the planner takes the one over all lines.
                   offset 0) x

@@ -63,7 +63,7 @@ begin
     from pg_temp.ingest_entity e
    where r.upload_id = p_upload.upload_id and r.entity_type = p_type.row_type and r.external_id = e.external_id
      and e.row_type = p_type.row_type and e.ambiguous;
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set validation_status = 'invalid', updated_at = now(),
          validation_errors = s.validation_errors || jsonb_build_object(
            'line', e.row_number, 'rule', p_rule, 'message', e.reason || '.', 'suggestion', p_suggestion)

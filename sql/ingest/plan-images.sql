@@ -134,7 +134,7 @@ begin
                            where r.upload_id = p_upload_id and r.type_order = n.type_order and r.row_number = n.row_number offset 0) p
       join iu_core.ingest_plan d on d.upload_id = p_upload_id
       cross join lateral (select iu_core.fn_ingest_plan_image(d.inserted_columns, p.row)) as i (image)
-      left join lateral (select l.normalized_payload from public.staging_rows l
+      left join lateral (select l.normalized_payload from iu_core.v_ingest_staged_row l
                           where l.upload_id = p_upload_id and l.row_type = p.row_type and l.row_number = p.row_number offset 0) s on true
       left join lateral (select spec from jsonb_array_elements(v_dataset.definition -> 'rows') as spec where spec ->> 'name' = p.row_type) t on true;
 end $$;

@@ -26,7 +26,7 @@ begin
   -- Of a field that is looked up, what was found.
   select string_agg(format('k_%1$s.found as %1$I', l.slot)
                     || case when l.own_type is null then '' else format(', case when k_%1$s.own then k_%1$s.value end as o%2$s', l.slot, substr(l.slot, 2)) end, ', '),
-         string_agg(format(' left join pg_temp.ingest_lookup k_%1$s on k_%1$s.lookup = %2$L and k_%1$s.value = s.normalized_payload ->> %3$L', l.slot, l.lookup, l.field), '')
+         string_agg(format(' left join pg_temp.ingest_lookup k_%1$s on k_%1$s.lookup = %2$L and k_%1$s.value = %3$s', l.slot, l.lookup, iu_core.fn_ingest_member_sql(v_layout, l.field)), '')
     into v_found, v_lookups
     from (select *, iu_core.fn_ingest_line_column(v_layout, field) as slot from iu_core.fn_ingest_lookup_fields(p_definition, v_layout)) l;
   select * into v_unpacked from iu_core.fn_ingest_unpack_sql('s.normalized_payload', (
@@ -41,12 +41,13 @@ begin
             union all
             select '@' || (spec ->> 'name'), 'text', iu_core.fn_ingest_line_column(v_layout, '$' || (spec ->> 'name'))
               from jsonb_array_elements(p_definition -> 'rows') as spec
-             where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c));
+             where v_layout -> 'row_types' ? (spec ->> 'name') and spec ? 'identity') c),
+    's.normalized_values', (select jsonb_agg(jsonb_build_object('column', m)) from jsonb_array_elements_text(v_layout #> '{packing,members}') m));
   drop table if exists pg_temp.ingest_line;
   execute format($sql$
     create temporary table ingest_line on commit drop as
     select s.id as staging_row_id, s.row_number, %s
-      from public.staging_rows s%s%s
+      from iu_core.ingest_staged_row s%s%s
      where s.upload_id = %L and s.row_type = %L and s.validation_status = 'valid'%s
   $sql$, concat_ws(', ', v_unpacked.selected, v_found), v_lookups, v_unpacked.joined, p_upload.upload_id, v_layout ->> 'leaf',
      iu_core.fn_ingest_lines_sql('s.row_number', p_lines));
@@ -364,11 +365,11 @@ begin
          (case when e.ambiguous then 'failed' when e.existing then 'update' else 'insert' end)::public.staging_processing_action,
          e.parent_external_id, case when e.parent_id::text ~ v_uuid then e.parent_id::uuid end, clock_timestamp()
     from pg_temp.ingest_entity e where e.row_type = p_type.row_type;
-  insert into public.staging_rows (
+  insert into iu_core.ingest_staged_row (
     id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, entity_external_id, raw_payload,
-    normalized_payload, validation_status, validation_errors, validation_warnings)
+    normalized_payload, raw_values, normalized_values, validation_status, validation_errors, validation_warnings)
   select e.new_id, s.workspace_id, s.client_id, s.upload_id, v_batch, s.request_id, s.platform, e.row_type, e.row_number, e.external_id, s.raw_payload,
-         s.normalized_payload, (case when e.ambiguous then 'invalid' else 'valid' end)::public.staging_validation_status,
+         s.normalized_payload, s.raw_values, s.normalized_values, (case when e.ambiguous then 'invalid' else 'valid' end)::public.staging_validation_status,
          case when e.ambiguous then jsonb_build_array(jsonb_build_object(
            'line', e.row_number, 'rule', 'id.ambiguous', 'column', v_identity ->> 'name',
            'message', format('It is not certain which row of %s this is: %s.', p_type.target_name, e.reason),
@@ -380,7 +381,7 @@ begin
            'suggestion', 'Nothing to do if the first one is right.')) else '[]' end
     from pg_temp.ingest_entity e
     -- Line by line through the key: as a plain join the planner reads the whole upload for ten campaigns (0.3 s each time).
-    cross join lateral (select * from public.staging_rows l
+    cross join lateral (select * from iu_core.ingest_staged_row l
                          where l.upload_id = p_upload.upload_id and l.row_type = v_layout ->> 'leaf' and l.row_number = e.row_number
                         offset 0) s
    where e.row_type = p_type.row_type and not p_type.is_leaf;

@@ -287,7 +287,7 @@ begin
   delete from iu_core.ingest_plan_row where upload_id = p_upload.upload_id and action in ('insert', 'update', 'unchanged');
   delete from public.staging_id_resolution
    where upload_id = p_upload.upload_id and (resolution_status <> 'unresolved' or entity_type = v_leaf);
-  delete from public.staging_rows
+  delete from iu_core.ingest_staged_row
    where upload_id = p_upload.upload_id and validation_status = 'valid'
      and row_type = any (array(select t from jsonb_array_elements_text(v_layout -> 'row_types') t where t <> v_leaf));
   return true;
@@ -357,7 +357,7 @@ begin
   insert into iu_core.ingest_plan_row (upload_id, type_order, row_type, row_number, staging_row_id, action, reason, row_hash)
   select p_upload.upload_id, iu_core.fn_ingest_type_order(p_definition, s.row_type), s.row_type, s.row_number, s.id, a.action, a.reason,
          sha256(convert_to(concat_ws('|', s.row_number, a.action, a.reason), 'UTF8'))
-    from (select * from public.staging_rows
+    from (select * from iu_core.ingest_staged_row
            where upload_id = p_upload.upload_id and (validation_status <> 'valid' or validation_warnings <> '[]')
              and (p_lines is null or row_number = any (p_lines))
           -- Its own index finds them; without a fence the planner takes the one over all lines.
@@ -380,13 +380,13 @@ declare
 begin
   delete from iu_core.ingest_plan_row where upload_id = p_upload.upload_id;
   delete from public.staging_id_resolution where upload_id = p_upload.upload_id;
-  delete from public.staging_rows
+  delete from iu_core.ingest_staged_row
    where upload_id = p_upload.upload_id
      -- Named one by one, because only then the index finds them without passing over every line.
      and row_type = any (array(select t from jsonb_array_elements_text(p_upload.reading -> 'layout' -> 'row_types') t
                                 where t <> p_upload.reading -> 'layout' ->> 'leaf'));
   -- Errors that a plan found belong to that plan only.
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set (validation_errors, validation_status, updated_at) = (
            select e.errors, (case when e.errors = '[]' then 'valid' else 'invalid' end)::public.staging_validation_status, now()
              from (select coalesce(jsonb_agg(x order by o), '[]') as errors
@@ -437,7 +437,7 @@ as $$
 declare
   v_leaf text := p_upload.reading -> 'layout' ->> 'leaf';
 begin
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set validation_status = 'invalid',
          validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
            'scope', 'plan', 'line', s.row_number, 'rule', 'plan.refused', 'message', p.reason || '.',
@@ -447,7 +447,7 @@ begin
     from (select l.place, r.reason
             from (select * from iu_core.ingest_plan_row
                    where upload_id = p_upload.upload_id and row_type = v_leaf and action = 'refused' offset 0) r
-           cross join lateral (select x.ctid as place from public.staging_rows x
+           cross join lateral (select x.ctid as place from iu_core.ingest_staged_row x
                                 where x.upload_id = p_upload.upload_id and x.row_type = v_leaf and x.row_number = r.row_number
                                   and x.validation_status = 'valid' offset 0) l) p
    where s.ctid = p.place;

@@ -101,12 +101,12 @@ begin
   perform iu_core.fn_ingest_require_assertions(u, v_dataset.definition);
 
   -- Invalid rows were not processed: they keep their own, longer retention.
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set processing_action = 'skipped', processed_at = case when s.validation_status = 'skipped' then now() end, updated_at = now()
    where s.upload_id = u.upload_id and s.validation_status in ('invalid', 'skipped') and s.processing_action = 'pending'
      and (s.validation_status <> 'valid' or s.validation_warnings <> '[]');
   if v_plan.gate_mode = 'LENIENT' and exists (
-       select from public.staging_rows s
+       select from iu_core.ingest_staged_row s
         where s.upload_id = u.upload_id and s.validation_status = 'invalid' and s.processing_action = 'failed'
           and (s.validation_status <> 'valid' or s.validation_warnings <> '[]')) then
     perform iu_core.fn_ingest_recount(u.upload_id, u.reading -> 'layout' ->> 'leaf', u.line_count);
@@ -470,7 +470,7 @@ begin
   delete from pg_temp.ingest_now where "#row" = any (p_row_numbers);
   update iu_core.ingest_plan_row set action = 'refused', reason = 'failed: ' || p_reason
    where upload_id = p_upload_id and type_order = p_type.type_order and row_number = any (p_row_numbers);
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set processing_action = 'failed', processed_at = now(), validation_status = 'invalid', validation_errors = coalesce(validation_errors, '[]') || jsonb_build_object(
            'line', s.row_number, 'rule', 'table.refused', 'message', p_reason,
            'suggestion', 'Correct the line and upload it again, or change the table.'),
@@ -479,8 +479,8 @@ begin
 end $$;
 
 -- Marks the staged rows that were written or found unchanged. No index contains the columns set here, so the updates stay in
--- place. p_all_inserted: the plan has every valid row of the type and inserted it under the id of its staged row, so no lookup
--- is needed. Internal.
+-- place. p_all_inserted: the plan has every valid row of the type and inserted it under the id of its staged row; then the promotion
+-- says so for all of them. Internal.
 create or replace function iu_core.fn_ingest_mark_promoted_rows(p_upload_id uuid, p_row_type text, p_all_inserted boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -490,12 +490,10 @@ set enable_indexscan = off
 as $$
 begin
   if p_all_inserted then
-    update public.staging_rows
-       set processing_action = 'insert', processed_at = now(), target_internal_id = id, updated_at = now()
-     where upload_id = p_upload_id and row_type = p_row_type and validation_status = 'valid';
+    update iu_core.ingest_promotion set inserted_types = inserted_types || p_row_type where upload_id = p_upload_id;
     return;
   end if;
-  update public.staging_rows s
+  update iu_core.ingest_staged_row s
      set processing_action = n."#action"::public.staging_processing_action,
          processed_at = now(), target_internal_id = n."#id", updated_at = now()
     from pg_temp.ingest_now n

@@ -106,15 +106,15 @@ begin
     return;
   end if;
   select * into c from pg_class where oid = v_table;
-  if c.relkind not in ('r', 'p') then
-    return query select format('it is a %s', case c.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'foreign table' end),
-                        iu_core.fn_ingest_not_a_table_advice(v_table, c.relkind);
-    return;
-  end if;
   if c.relnamespace in (select oid from pg_namespace where nspname in ('pg_catalog', 'information_schema', 'iu_core', 'noetl') or nspname like 'pg\_t%')
      or v_name in ('public.staging_rows', 'public.staging_id_resolution', 'public.workspaces', 'public.workspace_members', 'public.iu_lifecycle_log',
                    'public.data_uploads') then
     return query select 'it belongs to Stagedoor or to PostgreSQL'::text, 'Open a table of your own.'::text;
+    return;
+  end if;
+  if c.relkind not in ('r', 'p') then
+    return query select format('it is a %s', case c.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'foreign table' end),
+                        iu_core.fn_ingest_not_a_table_advice(v_table, c.relkind);
     return;
   end if;
   if c.relispartition then
@@ -160,8 +160,9 @@ begin
 end $$;
 
 -- What runs besides a statement with these operations: triggers of the table and of its partitions, those of tables whose rows follow a
--- deletion (foreign keys), and volatile functions that somebody has created, or that proposals may not call, in defaults, checks and
--- policies. Functions of extensions and those that are not volatile are no effect, nor is the signal of our own routes: a trigger for each
+-- deletion (foreign keys), and volatile functions that somebody has created, or that proposals may not call, in defaults, checks (of domains
+-- in lists, rows and other domains, too) and policies, and casts of the types of its columns to json, which every image of a row would call
+-- and show instead of the value. Functions of extensions and those that are not volatile are no effect, nor is the signal of our own routes: a trigger for each
 -- statement that calls our function, under no condition (a condition could call somebody's), whatever it is called. Internal.
 create or replace function iu_core.fn_proposal_triggers(p_table regclass, p_operations text[]) returns table (name text, timing text, function text)
 language sql stable
@@ -177,6 +178,18 @@ as $$
               where f.contype = 'f' and f.confrelid = r.relation and r.operation = 'delete' and f.confdeltype in ('c', 'n', 'd')
              union all
              select t.relid::oid, r.operation, r.follows from pg_partition_tree(r.relation) t) as x (relation, operation, follows)
+  ), types (type) as (
+    select a.atttypid from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped
+    union
+    select x.type
+      from types s join pg_type t on t.oid = s.type, lateral (
+             select t.typbasetype where t.typtype = 'd'
+             union all
+             select t.typelem where t.typelem <> 0
+             union all
+             select r.rngsubtype from pg_range r where r.rngtypid = t.oid
+             union all
+             select a.atttypid from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped) as x (type)
   ), called as (
     select 'default' as kind, a.attname::text as of, d.adbin::text as expression
       from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
@@ -185,7 +198,7 @@ as $$
     select 'check', k.conname, k.conbin::text
       from pg_constraint k
      where k.contype = 'c' and p_operations && array['insert', 'update']
-       and (k.conrelid = p_table or k.contypid in (select a.atttypid from pg_attribute a where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped))
+       and (k.conrelid = p_table or k.contypid in (select s.type from types s))
     union all
     select 'policy', p.polname, concat(p.polqual::text, p.polwithcheck::text)
       from pg_policy p where p.polrelid = p_table and (p.polroles = '{0}' or 'stagedoor_proposer'::regrole = any (p.polroles))
@@ -203,6 +216,10 @@ as $$
    where f.provolatile = 'v' and not exists (select from pg_depend e where e.classid = 'pg_proc'::regclass and e.objid = f.oid and e.deptype = 'e')
      and not (f.oid < 16384 and f.proname in ('nextval', 'currval', 'lastval', 'random', 'random_normal', 'clock_timestamp', 'timeofday',
                                               'gen_random_uuid', 'uuidv4', 'uuidv7'))
+  union
+  select format('cast of %s to json', format_type(k.castsource, null)), 'cast', k.castfunc::regprocedure::text
+    from types s join pg_cast k on k.castsource = s.type and k.casttarget = 'json'::regtype
+   where k.castfunc >= 16384 and not exists (select from pg_depend e where e.classid = 'pg_proc'::regclass and e.objid = k.castfunc and e.deptype = 'e')
 $$;
 
 -- The name of the dataset of a table: sql_public_products, with a part of the workspace's id where another one has it. Internal.

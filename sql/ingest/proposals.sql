@@ -285,7 +285,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object('rule', 'proposal.trigger', 'message',
-           case when g.timing in ('default', 'check', 'policy') then
+           case when g.timing in ('default', 'check', 'policy', 'cast') then
              format('The %s calls %s, which ran while the statement was worked out. What it writes elsewhere is not part of the plan, and an undo leaves it.', g.name, g.function)
            else
              format('The trigger %s (%s, %s) ran while the statement was worked out and runs again with the promotion. What it writes into other tables is not part of the plan, and an undo leaves it.',

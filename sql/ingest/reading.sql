@@ -96,7 +96,7 @@ begin
   end if;
   update iu_core.ingest_reading set token = v_token where upload_id = p_upload_id;
   if u.status = 'reading' then
-    delete from public.staging_rows where upload_id = p_upload_id;
+    delete from iu_core.ingest_staged_row where upload_id = p_upload_id;
     update iu_core.ingest_upload set reader_token = v_token, reader_seen_at = clock_timestamp(), progress = null
      where upload_id = p_upload_id;
   end if;
@@ -140,7 +140,7 @@ begin
   if p_outcome = 'retry' then
     update iu_core.ingest_reading set token = v_token, last_error = p_error where upload_id = p_upload_id;
     if v_status = 'reading' then
-      delete from public.staging_rows where upload_id = p_upload_id;
+      delete from iu_core.ingest_staged_row where upload_id = p_upload_id;
       update iu_core.ingest_upload
          set reader_token = v_token, reader_seen_at = null,
              progress = jsonb_build_object('stage', 'read', 'done', 0, 'total', 0, 'problem', left(p_error ->> 'message', 500))

@@ -91,8 +91,8 @@ $$;
 
 -- Collects in `ingest_reference` what lines refer to by foreign keys whose values they have themselves, and what is not there. It is
 -- looked for by the unique index of the referenced table, which is never read through if it is large. Lines with other errors are
--- checked, too, if these values are right. p_lines: only these lines. Internal.
-create or replace function iu_core.fn_ingest_resolve_references(p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[]) returns void
+-- checked, too, if these values are right. p_lines: only these lines. Returns whether anything is not there. Internal.
+create or replace function iu_core.fn_ingest_resolve_references(p_upload iu_core.ingest_upload, p_definition jsonb, p_lines integer[]) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_nestloop = on
@@ -123,7 +123,7 @@ begin
     end if;
     v_given := format($sql$
       select array[%1$s] as "values"
-        from (select distinct %6$s from public.staging_rows s where s.upload_id = %2$L and s.row_type = %3$L and %4$s%5$s) d
+        from (select distinct %6$s from iu_core.ingest_staged_row s where s.upload_id = %2$L and s.row_type = %3$L and %4$s%5$s) d
     $sql$, (select string_agg('d.v' || i, ', ' order by i) from generate_series(1, cardinality(v_reference.columns)) i), p_upload.upload_id, v_layout ->> 'leaf', v_line.applies,
        iu_core.fn_ingest_lines_sql('s.row_number', p_lines),
        -- (Texts, which are hashed faster than arrays.)
@@ -144,6 +144,7 @@ begin
     end;
   end loop;
   analyze pg_temp.ingest_reference;
+  return exists (select from pg_temp.ingest_reference);
 end $$;
 
 -- The SQL by which lines `s` give the values of a foreign key: texts: of each column; given: the array of them; types: of the fields;
@@ -163,7 +164,7 @@ begin
          lateral (select case s.source when '$client' then format('%L::text', p_upload.client_id)
                                        when '$workspace' then format('%L::text', p_upload.workspace_id)
                                        when '$platform' then format('%L::text', p_upload.platform)
-                                       else format('s.normalized_payload ->> %L', s.source) end,
+                                       else iu_core.fn_ingest_member_sql(p_upload.reading -> 'layout', s.source) end,
                          case when s.source in ('$client', '$workspace') then 'uuid' when s.source = '$platform' then 'text'
                               else iu_core.fn_ingest_field_type(p_definition -> 'fields' -> s.source) end,
                          case when s.source not in ('$client', '$workspace', '$platform') then s.source end) as v (text, type, field);
@@ -172,7 +173,7 @@ begin
     case when fields = '{}' then null
          when p_reference.is_full then format('array_remove(%s, null) <> ''{}''', given)
          else (select string_agg(t || ' is not null', ' and ') from unnest(texts) t) end,
-    case when not p_reference.is_leaf then format('s.normalized_payload ->> %L is not null', '@' || p_reference.row_type) end,
+    case when not p_reference.is_leaf then iu_core.fn_ingest_member_sql(p_upload.reading -> 'layout', '@' || p_reference.row_type) || ' is not null' end,
     format('(s.validation_status = ''valid'' or s.validation_status = ''invalid''%s)',
            (select string_agg(format(' and not s.validation_errors @? %L', iu_core.fn_ingest_wrong_field_path(f)), '') from unnest(fields) f)));
 end $$;
@@ -218,8 +219,8 @@ begin
                       lateral (select spec -> 'columns' ->> v_reference.referenced_columns[i]) as s (source),
                       lateral (select case s.source when '$client' then format('%L', p_upload.client_id) when '$workspace' then format('%L', p_upload.workspace_id)
                                                     when '$platform' then format('%L', p_upload.platform)
-                                                    when '$identity' then format('s.normalized_payload ->> %L', '@' || (spec ->> 'name'))
-                                                    else format('s.normalized_payload ->> %L', s.source) end,
+                                                    when '$identity' then iu_core.fn_ingest_member_sql(v_layout, '@' || (spec ->> 'name'))
+                                                    else iu_core.fn_ingest_member_sql(v_layout, s.source) end,
                                       case when s.source like '$%' then 'text' else iu_core.fn_ingest_field_type(p_definition -> 'fields' -> s.source) end)
                               as v (text, type)
                 where s.source in ('$client', '$workspace', '$platform', '$identity')
@@ -231,10 +232,10 @@ begin
       begin
         execute format($sql$
           update pg_temp.ingest_reference k set own = true
-            from (select distinct %1$s from public.staging_rows s
+            from (select distinct %1$s from iu_core.ingest_staged_row s
                    where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid'%2$s) o
            where k.row_type = $3 and k.name = $4 and array_position(k."values", null) is null and %3$s
-        $sql$, coalesce(v_own.selected, 'null'), case when v_own.is_parent then format(' and s.normalized_payload ->> %L is not null', '@' || v_own.row_type) else '' end,
+        $sql$, coalesce(v_own.selected, 'null'), case when v_own.is_parent then format(' and %s is not null', iu_core.fn_ingest_member_sql(v_layout, '@' || v_own.row_type)) else '' end,
            coalesce(v_own.matched, 'true')) using p_upload.upload_id, v_layout ->> 'leaf', v_reference.row_type, v_reference.name;
       exception when data_exception or check_violation then
         -- A line that its table cannot hold.
@@ -292,7 +293,7 @@ begin
   loop
     v_line := iu_core.fn_ingest_reference_line_sql(p_upload, p_definition, v_reference);
     execute format($sql$
-      update public.staging_rows s
+      update iu_core.ingest_staged_row s
          set validation_status = 'invalid', updated_at = now(),
              validation_errors = coalesce(s.validation_errors, '[]') || jsonb_build_object(
                'scope', 'lookup', 'line', s.row_number, 'field', $1::text, 'column', $2::jsonb, 'value', array_to_string(k."values", ', ', ''),

@@ -80,7 +80,7 @@ begin
   select p_upload.upload_id, s.row_number, c.what, c.name, c.old_value, c.new_value, p_actor, p_via
     from jsonb_to_recordset(p_rows) as r (row_number integer, raw_payload jsonb, validation_status public.staging_validation_status)
     -- Line by line through the key: nothing may be known yet of these rows, and the planner would read the whole upload.
-   cross join lateral (select * from public.staging_rows x
+   cross join lateral (select * from iu_core.v_ingest_staged_row x
                         where x.upload_id = p_upload.upload_id and x.row_type = p_upload.reading -> 'layout' ->> 'leaf'
                           and x.row_number = r.row_number offset 0) s,
          lateral (
@@ -92,15 +92,16 @@ begin
             where (r.raw_payload is null and r.validation_status = 'skipped')
                or (r.raw_payload is not null and s.validation_warnings @> '[{"rule": "line.left_out"}]')) c
    order by s.row_number, c.name;
-  update public.staging_rows s
-     set raw_payload = coalesce(r.raw_payload, s.raw_payload),
-         normalized_payload = coalesce(r.normalized_payload, s.normalized_payload), validation_status = r.validation_status,
+  update iu_core.ingest_staged_row s
+     set raw_payload = coalesce(r.raw_payload, s.raw_payload), raw_values = case when r.raw_payload is null then s.raw_values end,
+         normalized_payload = coalesce(r.normalized_payload, s.normalized_payload),
+         normalized_values = case when r.normalized_payload is null then s.normalized_values end, validation_status = r.validation_status,
          validation_errors = r.validation_errors, validation_warnings = r.validation_warnings, updated_at = now()
     from (select l.place, c.*
             from jsonb_to_recordset(p_rows) as c (
                    row_number integer, raw_payload jsonb, normalized_payload jsonb, validation_status public.staging_validation_status,
                    validation_errors jsonb, validation_warnings jsonb)
-           cross join lateral (select x.ctid as place from public.staging_rows x
+           cross join lateral (select x.ctid as place from iu_core.ingest_staged_row x
                                 where x.upload_id = p_upload.upload_id and x.row_type = p_upload.reading -> 'layout' ->> 'leaf'
                                   and x.row_number = c.row_number offset 0) l) r
    where s.ctid = r.place;
@@ -128,7 +129,7 @@ begin
   u := iu_core.fn_ingest_lock(p_upload_id, array['staged', 'planned'], 'repaired');
   perform iu_core.fn_ingest_require_same_dataset(u);
   return query
-    select s.row_number, s.raw_payload from public.staging_rows s
+    select s.row_number, s.raw_payload from iu_core.v_ingest_staged_row s
      where s.upload_id = p_upload_id and s.row_type = u.reading -> 'layout' ->> 'leaf' and s.row_number = any (p_lines)
      order by s.row_number;
 end $$;

@@ -61,7 +61,7 @@ begin
   -- (By lists of lines here and below: nothing may be known yet of these rows, and joined the planner would read the whole upload.)
   delete from iu_core.ingest_plan_row
    where upload_id = u.upload_id and type_order = v_type.type_order and action = 'skipped' and row_number = any (array(
-           select s.row_number from public.staging_rows s
+           select s.row_number from iu_core.ingest_staged_row s
             where s.upload_id = u.upload_id and s.row_type = v_type.row_type and s.row_number = any (v_lines) and s.validation_status = 'valid'));
   v_before := iu_core.fn_ingest_line_statuses(u.upload_id, v_type.row_type, v_lines);
   perform iu_core.fn_ingest_check_lookups(u, v_definition, v_lines);
@@ -72,7 +72,7 @@ begin
   perform iu_core.fn_ingest_plan_lines(u, v_definition, p_lines => v_lines);
   v_minus := iu_core.fn_ingest_control_parts(u, v_definition, true, p_lines => v_lines);
   insert into pg_temp.ingest_replan_touched (row_number, before)
-  select s.row_number, s.normalized_payload from public.staging_rows s
+  select s.row_number, s.normalized_payload from iu_core.v_ingest_staged_row s
    where s.upload_id = u.upload_id and s.row_type = v_type.row_type and s.row_number = any (array(select l.row_number from pg_temp.ingest_line l));
   perform iu_core.fn_ingest_replan_base(u.upload_id, v_type.type_order, v_lines);
   delete from iu_core.ingest_plan_row where upload_id = u.upload_id and type_order = v_type.type_order and row_number = any (v_lines);
@@ -88,7 +88,7 @@ begin
   perform iu_core.fn_ingest_store_lookups(u.upload_id);
   perform iu_core.fn_ingest_plan_store_hashes(u, v_definition, true);
   insert into pg_temp.ingest_replan_touched (row_number, after)
-  select s.row_number, s.normalized_payload from public.staging_rows s
+  select s.row_number, s.normalized_payload from iu_core.v_ingest_staged_row s
    where s.upload_id = u.upload_id and s.row_type = v_type.row_type and s.row_number = any (array(select l.row_number from pg_temp.ingest_line l))
   on conflict (row_number) do update set after = excluded.after;
   v_entities := iu_core.fn_ingest_replan_entities(u, v_definition, v_given, v_lines, v_nullable);
@@ -183,7 +183,7 @@ create or replace function iu_core.fn_ingest_line_statuses(p_upload_id uuid, p_r
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select array_agg(s.validation_status::text order by s.row_number) from public.staging_rows s
+  select array_agg(s.validation_status::text order by s.row_number) from iu_core.ingest_staged_row s
    where s.upload_id = p_upload_id and s.row_type = p_row_type and s.row_number = any (p_lines)
 $$;
 
@@ -251,7 +251,7 @@ begin
          bool_or(s.validation_status = 'valid' and s.validation_warnings @> '[{"rule": "breakdown.partly_missing"}]'
                  or s.validation_errors @> '[{"rule": "breakdown.mixed"}]') as parts
     into v_found
-    from (select * from public.staging_rows
+    from (select * from iu_core.ingest_staged_row
            where upload_id = p_upload.upload_id and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s
    where s.row_type = v_leaf;
   if v_found.refused then
@@ -274,7 +274,7 @@ begin
     select * from jsonb_to_recordset(p_rows) as g (row_number integer, normalized_payload jsonb)
   ), candidate as materialized (
     select s.normalized_payload as payload, f.filled
-      from (select * from public.staging_rows
+      from (select * from iu_core.v_ingest_staged_row
              where upload_id = p_upload.upload_id and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s,
            lateral (select array(select d from unnest(v_dims) d where s.normalized_payload ->> d is not null)) as f (filled)
      where s.row_type = v_leaf and s.row_number <> all (array(select g.row_number from given g))
@@ -282,7 +282,7 @@ begin
             or s.validation_status = 'invalid' and iu_core.fn_ingest_lacks_only_values(s.validation_errors))
        and cardinality(f.filled) < cardinality(v_dims)
   ), changed as materialized (
-    select s.normalized_payload as payload from public.staging_rows s
+    select s.normalized_payload as payload from iu_core.v_ingest_staged_row s
      where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.row_number = any (array(select g.row_number from given g))
     union all
     select g.normalized_payload from given g where g.normalized_payload is not null
@@ -325,20 +325,20 @@ begin
   end if;
   execute format($sql$
     select array_agg(distinct k.key), array_agg(distinct hashtextextended(k.key, 0))
-      from (select %1$s as key from public.staging_rows
+      from (select %1$s as key from iu_core.ingest_staged_row
              where upload_id = $1 and row_type = $2 and row_number = any ($3) and %2$s
             union all
-            select %1$s from jsonb_to_recordset($4) as r (normalized_payload jsonb, validation_status text)
+            select %1$s from jsonb_to_recordset($4) as r (normalized_payload jsonb, normalized_values text[], validation_status text)
              where r.validation_status = 'valid') k
   $sql$, v_key, iu_core.fn_ingest_counts_but_for_key_sql()) into v_keys, v_hashes using p_upload.upload_id, v_leaf, p_given, p_rows;
   execute format($sql$
     select array_agg(s.row_number)
-      from (select row_number, %1$s as key from public.staging_rows
+      from (select row_number, %1$s as key from iu_core.ingest_staged_row
              where upload_id = $1 and row_type = $2 and row_number = any ($3) and %2$s
             union all
             -- Lines that are not used for their key are among the problem lines only.
             select p.row_number, %1$s
-              from (select * from public.staging_rows
+              from (select * from iu_core.ingest_staged_row
                      where upload_id = $1 and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) p
              where p.row_type = $2 and p.validation_status <> 'valid' and %2$s) s
      where s.key = any ($4)
@@ -491,7 +491,7 @@ begin
        where t.before is distinct from t.after or t.row_number = any (p_given)
     ), stored as materialized (
       select s.entity_external_id as external_id, s.row_number, s.normalized_payload as payload
-        from public.staging_rows s
+        from iu_core.v_ingest_staged_row s
        where s.upload_id = p_upload.upload_id and s.row_type = v_type.row_type
          and s.entity_external_id = any (array(select i.external_id from involved i))
     )
@@ -556,7 +556,7 @@ begin
       from pg_temp.ingest_replan_entity e where e.known group by 1
   loop
     v_found := iu_core.fn_ingest_plan_lines_by_hash(p_upload.upload_id, '@' || v_entity.row_type, v_entity.hashes);
-    select array_agg(s.row_number) into v_found from public.staging_rows s
+    select array_agg(s.row_number) into v_found from iu_core.v_ingest_staged_row s
      where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.row_number = any (v_found)
        and s.validation_status = 'valid' and s.normalized_payload ->> ('@' || v_entity.row_type) = any (v_entity.ids);
     v_lines := v_lines || v_found;
@@ -591,13 +591,13 @@ begin
     from (select * from public.staging_id_resolution
            where upload_id = p_upload.upload_id and entity_type = p_type.row_type and platform = p_upload.platform
              and external_id = any (v_ids) offset 0) r
-    join (select * from public.staging_rows
+    join (select * from iu_core.ingest_staged_row
            where upload_id = p_upload.upload_id and row_type = p_type.row_type and row_number = any (v_numbers) offset 0) s
       on s.entity_external_id = r.external_id;
   perform iu_core.fn_ingest_replan_count(p_upload.upload_id, p_type.type_order, v_numbers, -1);
   perform iu_core.fn_ingest_replan_base(p_upload.upload_id, p_type.type_order, v_numbers);
   delete from iu_core.ingest_plan_row where upload_id = p_upload.upload_id and type_order = p_type.type_order and row_number = any (v_numbers);
-  delete from public.staging_rows where upload_id = p_upload.upload_id and row_type = p_type.row_type and row_number = any (v_numbers);
+  delete from iu_core.ingest_staged_row where upload_id = p_upload.upload_id and row_type = p_type.row_type and row_number = any (v_numbers);
   delete from public.staging_id_resolution
    where upload_id = p_upload.upload_id and entity_type = p_type.row_type and platform = p_upload.platform and external_id = any (v_ids);
 
@@ -613,7 +613,7 @@ begin
     raise exception using errcode = 'feature_not_supported', message = 'a parent of these lines was resolved otherwise before';
   end if;
   -- Lines that were not touched refer to it by this id.
-  update public.staging_rows s set id = k.staging_row_id
+  update iu_core.ingest_staged_row s set id = k.staging_row_id
     from pg_temp.ingest_replan_known k
    where s.upload_id = p_upload.upload_id and s.row_type = p_type.row_type and s.entity_external_id = k.external_id
      and s.row_number = any (array(select e.row_number from pg_temp.ingest_entity e where e.row_type = p_type.row_type));
@@ -656,7 +656,7 @@ begin
   truncate pg_temp.ingest_entity;
   insert into pg_temp.ingest_entity (row_type, external_id, row_number, conflicting)
   select s.row_type, s.entity_external_id, s.row_number, array(select jsonb_array_elements_text(w -> 'fields'))
-    from (select * from public.staging_rows
+    from (select * from iu_core.ingest_staged_row
            where upload_id = p_upload.upload_id and (validation_status <> 'valid' or validation_warnings <> '[]') offset 0) s,
          jsonb_array_elements(s.validation_warnings) w
    where s.row_type <> p_upload.reading -> 'layout' ->> 'leaf' and w ->> 'rule' = 'entity.conflicting';

@@ -42,17 +42,19 @@ begin
   -- An upload without a change for the longest duration of a review has expired.
   perform iu_core.fn_ingest_expire();
   with due as (
-    select s.ctid, s.processed_at is not null as processed, s.validation_status = 'invalid' as invalid
-      from public.staging_rows s
+    select s.ctid, p.processed_at is not null as processed, s.validation_status = 'invalid' as invalid
+      from iu_core.ingest_staged_row s
       left join iu_core.ingest_upload u on u.upload_id = s.upload_id
+      left join iu_core.ingest_promotion i on i.upload_id = s.upload_id and s.row_type = any (i.inserted_types)
+     cross join lateral (select coalesce(s.processed_at, case when s.validation_status = 'valid' then i.promoted_at end)) as p (processed_at)
      where s.created_at < v_now - interval '24 hours'
        and (u.status is null or u.status not in ('reading', 'staged', 'planned'))
-       and case when s.processed_at is not null then s.processed_at < v_now - interval '7 days'
+       and case when p.processed_at is not null then p.processed_at < v_now - interval '7 days'
                 when s.validation_status = 'invalid' then s.created_at < v_now - interval '30 days'
                 else s.created_at < v_now - interval '1 day' end
      limit v_batch for update of s skip locked
   ), deleted as (
-    delete from public.staging_rows s using due where s.ctid = due.ctid returning due.processed, due.invalid
+    delete from iu_core.ingest_staged_row s using due where s.ctid = due.ctid returning due.processed, due.invalid
   )
   select count(*) filter (where processed), count(*) filter (where not processed and invalid),
          count(*) filter (where not processed and not invalid)
@@ -94,7 +96,7 @@ begin
   with due as (
     select r.id from public.staging_id_resolution r
      where r.created_at < now() - interval '7 days'
-       and not exists (select from public.staging_rows s where s.upload_id = r.upload_id)
+       and not exists (select from iu_core.ingest_staged_row s where s.upload_id = r.upload_id)
      limit 10000 for update of r skip locked
   )
   delete from public.staging_id_resolution r using due where r.id = due.id;

@@ -445,10 +445,13 @@ begin
   if v_field is null then
     return '[]';
   end if;
-  select array_agg(d.day order by d.day) into v_days
-    from (select distinct (s.normalized_payload ->> v_field)::date as day from public.staging_rows s
-           where s.upload_id = p_upload.upload_id and s.row_type = v_leaf and s.validation_status = 'valid') d
-   where d.day is not null;
+  execute format($sql$
+    select array_agg(d.day order by d.day)
+      from (select v.text::date as day
+              from (select distinct %s as text from iu_core.ingest_staged_row s
+                     where s.upload_id = $1 and s.row_type = $2 and s.validation_status = 'valid') v) d
+     where d.day is not null
+  $sql$, iu_core.fn_ingest_member_sql(p_upload.reading -> 'layout', v_field)) into v_days using p_upload.upload_id, v_leaf;
   if coalesce(cardinality(v_days), 0) < 2 or v_days[cardinality(v_days)] - v_days[1] > 3660 then
     return '[]';
   end if;

@@ -276,14 +276,14 @@ begin
            %1$L and s.planned is null and %2$s and not exists (
              select from jsonb_array_elements(coalesce(s.validation_errors, '[]')) e
               where e ->> 'rule' <> 'key.repeated' and (e ->> 'field' is null or e ->> 'field' = any ($1))) as readable
-      from (select x.row_number, x.normalized_payload, x.validation_errors, null::text as planned from public.staging_rows x
+      from (select x.row_number, x.normalized_payload, x.validation_errors, null::text as planned from iu_core.v_ingest_staged_row x
              where x.upload_id = $2 and x.row_type = $3 and x.validation_status in ('invalid', 'skipped')
                and (x.validation_status <> 'valid' or x.validation_warnings <> '[]')
                and not (x.validation_status = 'skipped'
                         and iu_core.fn_ingest_left_out_reason(x.validation_warnings) = any (iu_core.fn_ingest_totals_rules()))
             union all
             -- Lines that this plan refuses.
-            select p.row_number, '{}', '[]', p.reason from iu_core.ingest_plan_row p join public.staging_rows x on x.id = p.staging_row_id
+            select p.row_number, '{}', '[]', p.reason from iu_core.ingest_plan_row p join iu_core.ingest_staged_row x on x.id = p.staging_row_id
              where p.upload_id = $2 and p.row_type = $3 and p.action = 'refused' and x.validation_status = 'valid') s
   $sql$, v_readable, coalesce(v_required, 'true')) using v_fields, p_upload.upload_id, p_type.row_type;
   drop table if exists pg_temp.ingest_kept;

@@ -150,7 +150,7 @@ as $$
   select jsonb_object_agg(m.key, case when l.lookup is null then coalesce(s.normalized_payload -> m.value, 'null')
                                       else coalesce(to_jsonb((select r.found from iu_core.ingest_lookup_result r where r.upload_id = p_upload.upload_id
                                                                  and r.lookup = l.lookup and r.value = s.normalized_payload ->> m.value limit 1)), 'null') end)
-    from public.staging_rows s
+    from iu_core.v_ingest_staged_row s
     join jsonb_array_elements(p_definition -> 'rows') as spec on spec ->> 'name' = p_row_type,
          jsonb_each_text(spec -> 'columns') as m,
          lateral (select p_definition -> 'fields' -> m.value ->> 'lookup') as l (lookup)

@@ -347,10 +347,16 @@ begin
    where upload_id = p_upload_id returning * into v_promotion;
   update iu_core.ingest_upload set status = 'undone', ended_at = clock_timestamp() where upload_id = p_upload_id;
   perform iu_core.fn_ingest_cursor_restore(p_upload_id);
-  -- Staged rows whose production row was reverted no longer refer to it. The upload still counts the rows that stay.
-  update public.staging_rows s set processing_action = 'skipped', target_internal_id = null, updated_at = now()
-    from pg_temp.ingest_undo d
-   where s.upload_id = p_upload_id and s.row_type = d.row_type and s.row_number = d.row_number and d.outcome = 'reversed';
+  -- Staged rows whose production row was reverted no longer refer to it. The upload still counts the rows that stay. What the promotion
+  -- said of all rows of a type is true of some of them only.
+  update iu_core.ingest_staged_row s
+     set processing_action = case when d.outcome = 'reversed' then 'skipped'
+                                  when i.all_inserted then 'insert' else s.processing_action end::public.staging_processing_action,
+         target_internal_id = case when d.outcome = 'reversed' then null when i.all_inserted then s.id else s.target_internal_id end,
+         processed_at = coalesce(s.processed_at, v_promotion.promoted_at), updated_at = now()
+    from pg_temp.ingest_undo d, lateral (select d.row_type = any (v_promotion.inserted_types)) as i (all_inserted)
+   where s.upload_id = p_upload_id and s.row_type = d.row_type and s.row_number = d.row_number and (d.outcome = 'reversed' or i.all_inserted);
+  update iu_core.ingest_promotion set inserted_types = '{}' where upload_id = p_upload_id returning * into v_promotion;
   perform iu_core.fn_ingest_notify_uploads_table(p_upload_id, 'undone',
     (select count(*) from pg_temp.ingest_undo where outcome <> 'reversed'));
   perform iu_core.fn_event_emit('staging', 'ingestion_undone',

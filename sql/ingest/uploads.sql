@@ -182,9 +182,9 @@ begin
   perform iu_core.fn_ingest_require_same_dataset(u);
   -- From one row type to the next by the index, not over all rows.
   with recursive types (row_type) as (
-    (select row_type from public.staging_rows where upload_id = p_upload_id order by row_type limit 1)
+    (select row_type from iu_core.ingest_staged_row where upload_id = p_upload_id order by row_type limit 1)
     union all
-    select (select s.row_type from public.staging_rows s where s.upload_id = p_upload_id and s.row_type > t.row_type
+    select (select s.row_type from iu_core.ingest_staged_row s where s.upload_id = p_upload_id and s.row_type > t.row_type
              order by s.row_type limit 1) from types t where t.row_type is not null
   )
   select t.row_type into v_unknown from types t
@@ -193,6 +193,14 @@ begin
   if v_unknown is not null then
     raise exception using errcode = 'SD604', message = format('No dataset has registered %s rows of %s', u.platform, v_unknown),
       detail = json_build_object('dataset', u.dataset, 'platform', v_unknown)::text;
+  end if;
+  -- The keys of its rows, without which nobody can read them.
+  if p_reading #> '{layout,packing}' is not null then
+    update iu_core.ingest_upload
+       set staged_cells = array(select jsonb_array_elements_text(p_reading #> '{layout,packing,cells}')),
+           staged_members = array(select jsonb_array_elements_text(p_reading #> '{layout,packing,members}')),
+           staged_json = array(select jsonb_array_elements_text(p_reading #> '{layout,packing,json}')::boolean)
+     where upload_id = p_upload_id;
   end if;
   v_at := clock_timestamp();
   if p_check then
@@ -244,7 +252,7 @@ as $$
 declare
   u iu_core.ingest_upload;
 begin
-  delete from public.staging_rows where upload_id = p_upload_id;
+  delete from iu_core.ingest_staged_row where upload_id = p_upload_id;
   update iu_core.ingest_upload
      set status = 'failed', error = p_error, reader_token = null, reader_seen_at = null, progress = null,
          ended_at = clock_timestamp()
@@ -271,7 +279,7 @@ begin
   v_actor := iu_core.fn_actor_for(p_discarded_by);
   u := iu_core.fn_ingest_lock(p_upload_id, array['reading', 'staged', 'planned', 'failed'], 'discarded');
   perform iu_core.fn_ingest_plan_delete(u);
-  delete from public.staging_rows where upload_id = p_upload_id;
+  delete from iu_core.ingest_staged_row where upload_id = p_upload_id;
   update iu_core.ingest_upload
      set status = 'discarded', ended_at = clock_timestamp(), reader_token = null, reader_seen_at = null, progress = null
    where upload_id = p_upload_id;
@@ -341,14 +349,70 @@ begin
   return null;
 end $$;
 
-create or replace trigger staging_rows_of_their_upload after insert on public.staging_rows
+create or replace trigger staging_rows_of_their_upload after insert on iu_core.ingest_staged_row
   referencing new table as added for each statement execute function iu_core.fn_ingest_rows_check();
 -- Named columns, so that nothing is evaluated for an update of others.
 create or replace trigger staging_rows_stay_of_their_upload
-  before update of upload_id, workspace_id, client_id, platform, row_type on public.staging_rows
+  before update of upload_id, workspace_id, client_id, platform, row_type on iu_core.ingest_staged_row
   for each row when ((old.upload_id, old.workspace_id, old.client_id, old.platform, old.row_type)
                      is distinct from (new.upload_id, new.workspace_id, new.client_id, new.platform, new.row_type))
   execute function iu_core.fn_ingest_rows_check();
+
+-- Changes and deletes rows through the view public.staging_rows, with the rights of the caller, and inserts those of COPY (INSERT has a rule).
+-- A changed row keeps what the view showed of it. Internal.
+create or replace function iu_core.fn_staging_rows_write() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_unmarked boolean;
+begin
+  if tg_op = 'INSERT' then
+    insert into iu_core.ingest_staged_row (
+      id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, entity_external_id, raw_payload,
+      normalized_payload, validation_status, validation_errors, validation_warnings, processing_action, processed_at, target_internal_id,
+      created_at, updated_at)
+    select new.*;
+    return new;
+  elsif tg_op = 'DELETE' then
+    delete from iu_core.ingest_staged_row
+     where upload_id = old.upload_id and row_type = old.row_type and row_number = old.row_number;
+    return old;
+  end if;
+  if (old.upload_id, old.workspace_id, old.client_id, old.platform, old.row_type, old.row_number, old.id)
+     is distinct from (new.upload_id, new.workspace_id, new.client_id, new.platform, new.row_type, new.row_number, new.id) then
+    update iu_core.ingest_staged_row
+       set upload_id = new.upload_id, workspace_id = new.workspace_id, client_id = new.client_id, platform = new.platform,
+           row_type = new.row_type, row_number = new.row_number, id = new.id
+     where upload_id = old.upload_id and row_type = old.row_type and row_number = old.row_number;
+  end if;
+  v_unmarked := old.processing_action = 'insert' and exists (
+    select from iu_core.ingest_promotion i where i.upload_id = old.upload_id and old.row_type = any (i.inserted_types));
+  -- Only what the statement changes: the rest may have changed since it saw the row. A payload that changed is an object from then on.
+  update iu_core.ingest_staged_row s
+     set raw_payload = case when new.raw_payload is distinct from old.raw_payload then new.raw_payload else s.raw_payload end,
+         raw_values = case when new.raw_payload is distinct from old.raw_payload then null else s.raw_values end,
+         normalized_payload = case when new.normalized_payload is distinct from old.normalized_payload then new.normalized_payload else s.normalized_payload end,
+         normalized_values = case when new.normalized_payload is distinct from old.normalized_payload then null else s.normalized_values end,
+         batch_id = case when new.batch_id is distinct from old.batch_id then new.batch_id else s.batch_id end,
+         request_id = case when new.request_id is distinct from old.request_id then new.request_id else s.request_id end,
+         entity_external_id = case when new.entity_external_id is distinct from old.entity_external_id then new.entity_external_id else s.entity_external_id end,
+         validation_status = case when new.validation_status is distinct from old.validation_status then new.validation_status else s.validation_status end,
+         validation_errors = case when new.validation_errors is distinct from old.validation_errors then new.validation_errors else s.validation_errors end,
+         validation_warnings = case when new.validation_warnings is distinct from old.validation_warnings then new.validation_warnings else s.validation_warnings end,
+         created_at = case when new.created_at is distinct from old.created_at then new.created_at else s.created_at end,
+         updated_at = case when new.updated_at is distinct from old.updated_at then new.updated_at else s.updated_at end,
+         -- A promotion that inserted all lines of the type did not mark this one (inserted_types): its marks are written with the first change.
+         processing_action = case when v_unmarked or new.processing_action is distinct from old.processing_action then new.processing_action else s.processing_action end,
+         processed_at = case when v_unmarked or new.processed_at is distinct from old.processed_at then new.processed_at else s.processed_at end,
+         target_internal_id = case when v_unmarked or new.target_internal_id is distinct from old.target_internal_id then new.target_internal_id else s.target_internal_id end
+   where upload_id = new.upload_id and row_type = new.row_type and row_number = new.row_number
+   returning updated_at into new.updated_at;
+  return case when found then new end;
+end $$;
+
+create or replace trigger staging_rows_are_written_through instead of insert or update or delete on public.staging_rows
+  for each row execute function iu_core.fn_staging_rows_write();
 
 -- Sets updated_at to the time of the write, whatever the statement says. A BEFORE trigger, so that RETURNING and other triggers
 -- see it. Our own statements set it to now(), so bulk writes evaluate only the condition.
@@ -361,7 +425,7 @@ begin
   return new;
 end $$;
 
-create or replace trigger staging_rows_updated_at before update on public.staging_rows
+create or replace trigger staging_rows_updated_at before update on iu_core.ingest_staged_row
   for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_set_updated_at();
 create or replace trigger staging_id_resolution_updated_at before update on public.staging_id_resolution
   for each row when (new.updated_at is distinct from now()) execute function iu_core.fn_ingest_set_updated_at();

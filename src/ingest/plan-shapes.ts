@@ -19,6 +19,8 @@ export const ON_INVALID = ['refuse', 'skip'] as const
 /** The same in the database's words. */
 export const GATE_MODES = ['STRICT', 'LENIENT'] as const
 export const PLAN_ACTIONS = ['insert', 'update', 'unchanged', 'delete', 'skipped', 'refused'] as const
+/** Which rows of a plan are asked for: those with one action, or everything that a promotion writes. */
+export const PLAN_FILTERS = [...PLAN_ACTIONS, 'changes'] as const
 export const GateMode = Type.Enum([...GATE_MODES], {
   description: 'STRICT: all lines or none; LENIENT: the valid ones, if they are enough',
 })

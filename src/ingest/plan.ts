@@ -1,12 +1,14 @@
 /** The plan of an upload: make it, show it, submit it, decide on it. */
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf, nullable, type Row, shape, TimestampOrNull, Type } from '../kernel/schema.ts'
+import { withinAssertionLimit } from './assertion-limit.ts'
 import type { RepeatedKeys } from './datasets/dataset.ts'
 import {
   type CONFLICT_ANSWERS,
   type Distribution,
   type ON_INVALID,
   type PLAN_ACTIONS,
+  type PLAN_FILTERS,
   Plan,
   type PlanConflicts,
   type PlanRow,
@@ -18,9 +20,12 @@ import { describeFailure, type GateMode } from './uploads.ts'
 
 export type { ConflictRow, Plan, PlanConflicts, PlanRow, PlanSince, StaleRow } from './plan-shapes.ts'
 
-export { CONFLICT_ANSWERS, ON_INVALID, PLAN_ACTIONS } from './plan-shapes.ts'
+export { CONFLICT_ANSWERS, ON_INVALID, PLAN_FILTERS } from './plan-shapes.ts'
 export type OnConflict = (typeof CONFLICT_ANSWERS)[number]
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
+/** `changes`: everything that a promotion writes. */
+export type PlanFilter = (typeof PLAN_FILTERS)[number]
+const WRITING: readonly PlanAction[] = ['insert', 'update', 'delete']
 
 export type OnInvalid = (typeof ON_INVALID)[number]
 
@@ -80,17 +85,19 @@ export async function planUpload(db: Queryable, upload: string, request: PlanReq
       request.allowShortFile,
       request.plannedBy ?? null,
     ])
-  const { rows } = await db.query<Plan>(
-    `select ${PLAN_COLUMNS} from iu_core.fn_ingest_plan($1, $2, coalesce($3, 0.9), $4, $5, $6, $7)`,
-    [
-      upload,
-      GATE_MODE_OF[request.onInvalid ?? 'refuse'],
-      request.threshold ?? null,
-      request.plannedBy ?? null,
-      request.repeatedKeys ?? null,
-      request.onConflict ?? null,
-      request.conflictsDigest ?? null,
-    ],
+  const { rows } = await withinAssertionLimit(db, () =>
+    db.query<Plan>(
+      `select ${PLAN_COLUMNS} from iu_core.fn_ingest_plan($1, $2, coalesce($3, 0.9), $4, $5, $6, $7)`,
+      [
+        upload,
+        GATE_MODE_OF[request.onInvalid ?? 'refuse'],
+        request.threshold ?? null,
+        request.plannedBy ?? null,
+        request.repeatedKeys ?? null,
+        request.onConflict ?? null,
+        request.conflictsDigest ?? null,
+      ],
+    ),
   )
   return rows[0]!
 }
@@ -131,7 +138,7 @@ export async function recordPlanFailure(db: Queryable, upload: string, thrown: u
 
 export interface PlanRowFilter {
   readonly rowType?: string | undefined
-  readonly action?: PlanAction | undefined
+  readonly action?: PlanFilter | undefined
   /** Updates that change this column. */
   readonly column?: string | undefined
   /** … by more than this share of the old value. */
@@ -177,7 +184,7 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
        select p from iu_core.ingest_plan_row p
         where p.upload_id = $1 and (p.type_order, p.row_number) > ($2, $3)
           and ($13::text is null or (p.type_order, p.row_number) in (select s.type_order, s.row_number from since s))
-          and ($4::text is null or p.row_type = $4) and ($5::text is null or p.action = $5)
+          and ($4::text is null or p.row_type = $4) and ($5::text[] is null or p.action = any ($5))
           and ($6::text is null or $10::text is not null or $11 or $6 = any (p.changed))
           and ($7::numeric is null
                or case when jsonb_typeof(p.before -> $6) = 'number' and jsonb_typeof(p.after -> $6) = 'number'
@@ -213,7 +220,7 @@ export async function listPlanRows(db: Queryable, upload: string, filter: PlanRo
       Number(order),
       Number(line),
       filter.rowType ?? null,
-      filter.action ?? null,
+      filter.action === undefined ? null : filter.action === 'changes' ? WRITING : [filter.action],
       filter.column ?? null,
       filter.byMoreThan ?? null,
       filter.limit,

@@ -3,6 +3,7 @@
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
 import { columnsOf } from '../kernel/schema.ts'
+import { withinAssertionLimit } from './assertion-limit.ts'
 import { exactIntegers } from './plan.ts'
 import {
   type LedgerRow,
@@ -26,9 +27,12 @@ export async function promoteUpload(
   digest: string,
   promotedBy?: string,
 ): Promise<Promotion> {
-  const { rows } = await db.query<Promotion>(
-    `select ${PROMOTION_COLUMNS} from iu_core.fn_ingest_promote($1, $2, $3)`,
-    [upload, digest, promotedBy ?? null],
+  const { rows } = await withinAssertionLimit(db, () =>
+    db.query<Promotion>(`select ${PROMOTION_COLUMNS} from iu_core.fn_ingest_promote($1, $2, $3)`, [
+      upload,
+      digest,
+      promotedBy ?? null,
+    ]),
   )
   return rows[0]!
 }

@@ -107,7 +107,8 @@ export async function stageUpload(request: StageRequest): Promise<void> {
     pool,
     async (client) => {
       await lockAsReader(client, upload.upload_id)
-      await copyRows(client, request, chunks.length, rowFiles(request, chunks, reading, compile))
+      const columns = reading.layout.packing ? PACKED_COLUMNS : STAGING_COLUMNS
+      await copyRows(client, request, columns, chunks.length, rowFiles(request, chunks, reading, compile))
       await client.query('select iu_core.fn_ingest_complete_reading($1, $2, $3, $4, $5)', [
         upload.upload_id,
         upload.reader_token,
@@ -184,6 +185,7 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
   const styles = { ...(decimal && { decimal }), ...(dates && { dates }) }
   const profile = await profileFile(declared, normalised, styles, recalled)
   const base = { ...declared, ...profile.found }
+  const layout = layoutOf(base)
   const reading: Reading = {
     format: normalised.format,
     definition_digest: dataset.definition_digest,
@@ -197,7 +199,7 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     map,
     period: preamblePeriod,
     values: remembered.values,
-    layout: layoutOf(base),
+    layout,
     limits: declared.limits,
     ...(normalised.sheet !== undefined && { sheet: normalised.sheet }),
     remembered: rememberedOf(request, normalised.headers, chosen, map),
@@ -223,7 +225,13 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     ],
     chunks: normalised.chunks,
     compile: (source) =>
-      compileSelect({ ...base, source, batch_id: randomUUID(), request_id: request.request_id }),
+      compileSelect({
+        ...base,
+        source,
+        batch_id: randomUUID(),
+        request_id: request.request_id,
+        isPacked: layout.packing !== undefined,
+      }),
   }
 }
 
@@ -379,7 +387,7 @@ async function checkedRows(dataset: Dataset, chunk: string, select: string): Pro
   return path
 }
 
-// Copying: files of rows into staging_rows. One session of PostgreSQL takes them on one core, and DuckDB needs a part of another,
+// Copying: files of rows into iu_core.ingest_staged_row, the table of public.staging_rows. One session of PostgreSQL takes them on one core, and DuckDB needs a part of another,
 // so a second session takes every other file where the pool has one to spare.
 // The first session's transaction ends the reading; what the second has committed before counts from then on. Until then
 // the upload is `reading`; if it fails, its rows are deleted: by the reader, or by the next one if it died.
@@ -393,7 +401,8 @@ interface CopyRequest {
 /** Each of `files` is copied once, by whichever session is free, and then deleted. */
 interface CopyWork {
   readonly files: AsyncGenerator<string>
-  /** COPY straight into staging_rows; else through a temporary table. */
+  readonly columns: string
+  /** COPY straight into iu_core.ingest_staged_row; else through a temporary table. */
   readonly copiesDirectly: boolean
   readonly total: number
   taken: number
@@ -401,18 +410,23 @@ interface CopyWork {
   readonly report: ReportProgress
 }
 
-const STAGING_COLUMNS = `id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, raw_payload,
-  normalized_payload, validation_status, validation_errors, validation_warnings`
+const columnsWith = (payloads: string) =>
+  `id, workspace_id, client_id, upload_id, batch_id, request_id, platform, row_type, row_number, ${payloads},
+  validation_status, validation_errors, validation_warnings`
+const STAGING_COLUMNS = columnsWith('raw_payload, normalized_payload')
+/** Rows without keys, which their upload has. */
+const PACKED_COLUMNS = columnsWith('raw_values, normalized_values')
 
 /** `client` is in the transaction that ends the reading. */
 async function copyRows(
   client: Client,
   { pool, upload, report }: CopyRequest,
+  columns: string,
   total: number,
   files: AsyncGenerator<string>,
 ): Promise<void> {
   const { copiesDirectly, isReadCommitted } = await sessionCapabilities(client)
-  const work: CopyWork = { files, copiesDirectly, total, taken: 0, done: 0, report }
+  const work: CopyWork = { files, columns, copiesDirectly, total, taken: 0, done: 0, report }
   const secondSession =
     total > 1 && isReadCommitted && hasSessionToSpare(pool)
       ? copyInSecondSession(pool, upload, work)
@@ -430,7 +444,7 @@ async function sessionCapabilities(
   client: Client,
 ): Promise<{ copiesDirectly: boolean; isReadCommitted: boolean }> {
   const { rows } = await client.query<{ copiesDirectly: boolean; isReadCommitted: boolean }>(
-    `select not row_security_active('public.staging_rows') as "copiesDirectly",
+    `select not row_security_active('iu_core.ingest_staged_row') as "copiesDirectly",
             current_setting('transaction_isolation') = 'read committed' as "isReadCommitted"`,
   )
   return rows[0]!
@@ -442,7 +456,7 @@ function hasSessionToSpare({ options, totalCount, idleCount, waitingCount }: Poo
 }
 
 /** No session of ours waits for this one while it waits for a lock longer than that: the server would not see the deadlock. */
-const LOCK_STAGING_ROWS_SQL = `set local lock_timeout = '5s'; lock table public.staging_rows in row exclusive mode`
+const LOCK_STAGING_ROWS_SQL = `set local lock_timeout = '5s'; lock table iu_core.ingest_staged_row in row exclusive mode`
 
 async function copyInSecondSession(
   pool: Pool,
@@ -476,26 +490,30 @@ async function copyInSecondSession(
 
 /** An error ends `files` for the other session, too. */
 async function copyFiles(client: Client, work: CopyWork): Promise<void> {
-  if (!work.copiesDirectly) await client.query(CREATE_COPY_TABLE_SQL)
+  if (!work.copiesDirectly) await client.query(createCopyTableSql(work.columns))
   for await (const file of work.files) {
     work.taken += 1
-    await copyFile(client, file, work.copiesDirectly)
+    await copyFile(client, file, work)
     work.done += 1
     work.report({ stage: 'stage', done: work.done, total: work.total })
   }
 }
 
 /** Where COPY is refused, a chunk goes through a temporary table (measured: 2.2 s more for 100,000 lines). */
-const CREATE_COPY_TABLE_SQL = `create temporary table ingest_copied_rows on commit drop as
-  select ${STAGING_COLUMNS} from public.staging_rows with no data`
+const createCopyTableSql = (columns: string) => `create temporary table ingest_copied_rows on commit drop as
+  select ${columns} from iu_core.ingest_staged_row with no data`
 
-async function copyFile(client: Client, path: string, copiesDirectly: boolean): Promise<void> {
-  const table = copiesDirectly ? 'public.staging_rows' : 'ingest_copied_rows'
-  const sink = client.query(copyFrom(`copy ${table} (${STAGING_COLUMNS}) from stdin (${ROWS_IN})`))
+async function copyFile(
+  client: Client,
+  path: string,
+  { columns, copiesDirectly }: Pick<CopyWork, 'columns' | 'copiesDirectly'>,
+): Promise<void> {
+  const table = copiesDirectly ? 'iu_core.ingest_staged_row' : 'ingest_copied_rows'
+  const sink = client.query(copyFrom(`copy ${table} (${columns}) from stdin (${ROWS_IN})`))
   await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), sink)
   if (!copiesDirectly) {
     await client.query(
-      `insert into public.staging_rows (${STAGING_COLUMNS}) select ${STAGING_COLUMNS} from ingest_copied_rows; truncate ingest_copied_rows`,
+      `insert into iu_core.ingest_staged_row (${columns}) select ${columns} from ingest_copied_rows; truncate ingest_copied_rows`,
     )
   }
   await rm(path)

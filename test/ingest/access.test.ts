@@ -210,6 +210,8 @@ const OF_B: Record<string, string> = {
   ),
   'iu_core.v_ingest_upload': 'workspace_id = $1',
   'iu_core.ingest_file_trash': '$1::uuid is not null',
+  'iu_core.ingest_staged_row': 'workspace_id = $1',
+  'iu_core.v_ingest_staged_row': 'workspace_id = $1',
   staging_rows: 'workspace_id = $1',
   staging_id_resolution: 'workspace_id = $1',
   clients: 'workspace_id = $1',
@@ -272,8 +274,10 @@ it('shows nothing of B in any table, and lets nobody write', async () => {
         expect([sql, who, await tried(who, `${sql.split(' ')[0]} ${table}`, sql)]).toEqual([
           sql,
           who,
-          // A view over several tables cannot be written by anybody.
-          expect.stringMatching(table.includes('.v_') ? /^(42501|55000|42809)$/ : /^42501$/),
+          // A view over several tables cannot be written by anybody, and none can be truncated.
+          expect.stringMatching(
+            table.includes('.v_') || table === 'staging_rows' ? /^(42501|55000|42809)$/ : /^42501$/,
+          ),
         ])
 })
 

@@ -125,6 +125,36 @@ describe('an assertion', () => {
   })
 })
 
+it('has as long as it says, with a plan and with a promotion; the next one is asked all the same', async () => {
+  await db.owner(
+    'create table public.waits (seconds double precision); grant select on public.waits to workflow_admin; insert into waits values (0)',
+  )
+  const slow: Assertion = {
+    name: 'slow',
+    sql: "select 1 from public.waits where pg_sleep(seconds)::text = 'never'",
+    seconds: 1,
+  }
+  await register([slow, BALANCED])
+  const fine = await upload('80,J,1.00,\n81,J,,1.00\n')
+  expect(fine.plan_refusal).toBeNull()
+  await db.owner('update waits set seconds = 600')
+  const refused = {
+    code: 'plan_refused',
+    message: expect.stringMatching(/assertion slow cannot be checked: it takes longer than 1 s.*index/),
+  }
+  await expect(promote(fine)).rejects.toMatchObject(refused)
+  const late = await upload('82,J,1.00,\n83,J,,1.00\n')
+  expect(late.plan_refusal).toMatch(/assertion slow cannot be checked: it takes longer than 1 s/)
+  expect(notesOf(late).at(-1)).toBe('The assertion debits_equal_credits holds')
+  // A limit of the whole statement names the assertion that it met.
+  await expect(
+    db.owner(`set statement_timeout = 300; select iu_core.fn_ingest_assertions(u, d.definition, false)
+                from iu_core.ingest_upload u join iu_core.ingest_dataset d using (dataset) where u.upload_id = '${late.upload_id}'`),
+  ).rejects.toThrow('the assertion slow was being checked')
+  await db.owner('update waits set seconds = 0')
+  await promote(fine)
+})
+
 it('is asked of every plan on its tables: of another dataset, and of a statement', async () => {
   await register([BALANCED])
   const other = ledger([], { name: 'other_ledger' })

@@ -497,6 +497,21 @@ describe('what runs with a table', () => {
     await expect(proposals.open('public.checked')).rejects.toMatchObject(unfit('check checked_n_check'))
     await expect(proposals.open('public.typed')).rejects.toMatchObject(unfit('check locking_check'))
     await expect(proposals.open('public.guarded')).rejects.toMatchObject(unfit('policy proposals'))
+    // Of what a column holds, too, and what every image of a row would call: the reviewer would see another value than the row has.
+    await proposals.sql(`
+      create domain public.locking_more as public.locking;
+      create type public.locking_pair as (a public.locking, b text);
+      create type public.mood as enum ('fine', 'bad');
+      create function public.mood_json(m public.mood) returns json language plpgsql immutable security definer as $$
+        begin insert into public.marks values ('mood'); return '"fine"'::json; end $$;
+      create cast (public.mood as json) with function public.mood_json(public.mood);
+      create table public.deeper (id integer primary key, n public.locking_more);
+      create table public.listed (id integer primary key, n public.locking[]);
+      create table public.paired (id integer primary key, n public.locking_pair);
+      create table public.moods (id integer primary key, n public.mood[])`)
+    for (const table of ['deeper', 'listed', 'paired'])
+      await expect(proposals.open(`public.${table}`)).rejects.toMatchObject(unfit('check locking_check'))
+    await expect(proposals.open('public.moods')).rejects.toMatchObject(unfit('cast of public.mood to json'))
     await proposals.open('public.numbered', { allowTriggers: true })
     const before = await state()
     const upload = await proposals.propose('insert into numbered (id) values (1)')

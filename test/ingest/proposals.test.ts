@@ -4,6 +4,7 @@ import { backEndActor } from '../../src/ingest/pipeline.ts'
 import { listPlanRows, listStaleRows, planUpload } from '../../src/ingest/plan.ts'
 import { rowLineage } from '../../src/ingest/promotion.ts'
 import { closeProposalTable, proposeAgain } from '../../src/ingest/proposals/proposals.ts'
+import { discardUpload } from '../../src/ingest/uploads.ts'
 import { inTransaction, SERVICE_ROLE } from '../../src/kernel/postgres/transaction.ts'
 import { fastestMs } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
@@ -431,6 +432,40 @@ describe('between proposal and promotion', () => {
       [101, 155, 103, 104, 108].map((n) => ({ n })),
     )
     await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'upload_state' })
+  })
+
+  it('is proposed again only by whoever may discard the earlier one, and else nothing is proposed', async () => {
+    const upload = await proposals.propose('update stock set n = n + 7')
+    const pool = db.pool('stagedoor_worker')
+    const count = () => proposals.sql('select count(*)::int as uploads from iu_core.ingest_upload')
+    const before = await count()
+    const asService = backEndActor(pool, proposals.operator.userId)
+    const again = (actor = asService) =>
+      proposeAgain({ pool, home: '', proposalPool: proposals.proposalPool }, upload.upload_id, { actor })
+    const discard = 'execute on function iu_core.fn_ingest_discard(uuid, text)'
+    await proposals.sql(`revoke ${discard} from service_role`)
+    await expect(again()).rejects.toMatchObject({
+      code: 'permission_denied',
+      hint: expect.stringMatching(/Nothing was proposed\. Propose the statement itself/),
+    })
+    await proposals.sql(`grant ${discard} to service_role`)
+    expect(await count()).toEqual(before)
+    // Somebody discards it while the statement is worked out: the new proposal stands.
+    let transactions = 0
+    const { upload: made } = await again({
+      ...asService,
+      transaction: async (work) => {
+        const done = await asService.transaction(work)
+        // Read, may be discarded, admitted.
+        if (++transactions === 3)
+          await proposals.sql(
+            `update iu_core.ingest_upload set status = 'discarded', ended_at = now() where upload_id = '${upload.upload_id}'`,
+          )
+        return done
+      },
+    })
+    expect(made).toMatchObject({ status: 'planned' })
+    await inTransaction(pool, (client) => discardUpload(client, made.upload_id), SERVICE_ROLE)
   })
 
   it('of two promotions of the same rows one wins, and the other is stale', async () => {

@@ -112,7 +112,7 @@ it.each([
 
 it('reads the corrected lines and their blocks, not the whole upload', async () => {
   // Statistics that the server takes by itself, of a table that is being filled, would make the plans a matter of chance.
-  for (const table of ['public.staging_rows', 'iu_core.ingest_plan_row'])
+  for (const table of ['iu_core.ingest_staged_row', 'iu_core.ingest_plan_row'])
     await db.owner(`alter table ${table} set (autovacuum_enabled = false)`)
   const lines = Array.from({ length: 6000 }, (_, n) => `s${n},${n % 90},${n % 2 ? 'tool' : 'toy'},${++files}`)
   const upload = await trial.file(`SKU,Price,Kind,Run\n${lines.join('\n')}\n`, {
@@ -121,7 +121,8 @@ it('reads the corrected lines and their blocks, not the whole upload', async () 
     clientId: undefined,
   })
   await trial.plan(upload.upload_id, { onInvalid: 'skip', threshold: 0 })
-  for (const table of ['public.staging_rows', 'iu_core.ingest_plan_row']) await db.owner(`analyze ${table}`)
+  for (const table of ['iu_core.ingest_staged_row', 'iu_core.ingest_plan_row'])
+    await db.owner(`analyze ${table}`)
   const corrections = [
     { line: 3000, values: { Price: '11' } },
     { line: 3001, values: { Kind: 'tools' } },
@@ -151,7 +152,7 @@ it('reads the corrected lines and their blocks, not the whole upload', async () 
     SERVICE_ROLE,
   )
   for (const counts of read) {
-    expect(counts.staging_rows).toBeLessThan(100)
+    expect(counts.ingest_staged_row).toBeLessThan(100)
     // One block of 1,024 rows.
     expect(counts.ingest_plan_row).toBeLessThan(1200)
   }
@@ -164,7 +165,7 @@ it('reads the corrected lines and their blocks, not the whole upload', async () 
 async function rowsRead(client: Queryable): Promise<Record<string, number>> {
   const { rows } = await client.query<{ relname: string; read: string }>(
     `select relname, seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
-      where relname in ('staging_rows', 'ingest_plan_row')`,
+      where relname in ('ingest_staged_row', 'ingest_plan_row')`,
   )
   return Object.fromEntries(rows.map(({ relname, read }) => [relname, Number(read)]))
 }

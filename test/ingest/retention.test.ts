@@ -49,7 +49,7 @@ function bucketOf({ status, upload, created, processed }: Case): keyof Deleted |
 }
 
 beforeEach(async () => {
-  await db.owner('truncate public.staging_rows, public.staging_id_resolution')
+  await db.owner('truncate iu_core.ingest_staged_row, public.staging_id_resolution')
 })
 
 it('puts every combination of status, processing, age and upload into one bucket, or keeps it', async () => {
@@ -111,7 +111,7 @@ it('deletes in batches, all that is due in one call', async () => {
     [trial.workspace, trial.client, await uploadIn('discarded')],
   )
   const busy = await db.session('postgres')
-  await busy.query('begin; select from public.staging_rows where row_number <= 5 for update')
+  await busy.query('begin; select from iu_core.ingest_staged_row where row_number <= 5 for update')
   expect(await cleanup()).toEqual({ promoted_deleted: 0, invalid_deleted: 0, orphan_deleted: 24996 })
   await busy.query('rollback')
   expect(await cleanup()).toMatchObject({ orphan_deleted: 5 })

@@ -6,6 +6,7 @@ import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
 import { type StagedLine, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
+import { until } from '../support/until.ts'
 
 const db = useDatabase()
 const trial = useTrial(db)
@@ -235,4 +236,189 @@ describe('the table of the user that gets the status of uploads', () => {
       { row_type: 'group', row_number: 3, processing_action: 'skipped', gone: true },
     ])
   })
+})
+
+describe('lines that a promotion inserted with all others of their type', () => {
+  const COLUMNS =
+    'row_type, row_number, processing_action, processed_at is not null as processed, target_internal_id = id as own_id'
+  const shown = (upload: string) =>
+    db.owner(
+      `select ${COLUMNS} from public.staging_rows where upload_id = $1 order by row_type, row_number`,
+      [upload],
+    )
+  const stored = (upload: string) =>
+    db.owner(
+      `select ${COLUMNS} from iu_core.ingest_staged_row where upload_id = $1 order by row_type, row_number`,
+      [upload],
+    )
+  const inserted = { processing_action: 'insert', processed: true, own_id: true }
+  const untouched = { processing_action: 'pending', processed: false, own_id: null }
+  const alike = (rows: object[], expected: object) => rows.map((row) => ({ ...row, ...expected }))
+
+  it('say so in the view, and are not written again', async () => {
+    const { upload_id } = await trial.promoted([line(), line()])
+    const [rows, own] = [await shown(upload_id), await stored(upload_id)]
+    expect(rows).toHaveLength(4)
+    expect(rows).toEqual(alike(rows, inserted))
+    expect(own).toEqual(alike(own, untouched))
+    const [times] = await db.owner<{ same: boolean }>(
+      `select bool_and(s.processed_at = p.promoted_at and s.updated_at >= p.promoted_at) as same
+         from public.staging_rows s join iu_core.ingest_promotion p using (upload_id) where upload_id = $1`,
+      [upload_id],
+    )
+    expect(times).toEqual({ same: true })
+  })
+
+  it('are told apart by an undo that leaves one', async () => {
+    const { upload_id } = await trial.promoted([line('stays'), line('goes')])
+    await db.owner(
+      `insert into trial_items (group_id, code) select id, 'later' from trial_groups where client_id = $1 and code = 'stays'`,
+      [trial.client],
+    )
+    await trial.undo(upload_id)
+    const rows = await shown(upload_id)
+    expect(rows).toEqual(await stored(upload_id))
+    expect(rows.filter(({ row_type }) => row_type === 'figure')).toEqual(
+      [2, 3].map((row_number) => ({
+        row_type: 'figure',
+        row_number,
+        processing_action: 'skipped',
+        processed: true,
+        own_id: null,
+      })),
+    )
+    expect(
+      rows
+        .filter(({ row_type }) => row_type === 'group')
+        .map(({ processing_action, own_id }) => [processing_action, own_id]),
+    ).toEqual([
+      ['insert', true],
+      ['skipped', null],
+    ])
+  })
+
+  it('are deleted by their retention, counted as promoted', async () => {
+    const { upload_id } = await trial.promoted([line()])
+    const age = async (days: number) => {
+      await db.owner(
+        `update iu_core.ingest_promotion set promoted_at = now() - make_interval(days => $2) where upload_id = $1`,
+        [upload_id, days],
+      )
+      await db.owner(
+        `update iu_core.ingest_staged_row set created_at = now() - make_interval(days => $2) where upload_id = $1`,
+        [upload_id, days],
+      )
+      const [deleted] = await db.owner('select * from public.cleanup_staging_rows()')
+      return deleted
+    }
+    expect(await age(6)).toMatchObject({ promoted_deleted: 0, orphan_deleted: 0 })
+    expect(await shown(upload_id)).toHaveLength(2)
+    expect(await age(8)).toMatchObject({ promoted_deleted: 2, orphan_deleted: 0 })
+    expect(await shown(upload_id)).toEqual([])
+  })
+
+  it('are as they were where an earlier version wrote it into every line', async () => {
+    const { upload_id } = await trial.promoted([line()])
+    const before = await shown(upload_id)
+    await db.owner(
+      `update iu_core.ingest_staged_row set processing_action = 'insert', processed_at = now(), target_internal_id = id where upload_id = $1`,
+      [upload_id],
+    )
+    await db.owner(`update iu_core.ingest_promotion set inserted_types = '{}' where upload_id = $1`, [
+      upload_id,
+    ])
+    expect(await shown(upload_id)).toEqual(before)
+    await trial.undo(upload_id)
+    const after = await shown(upload_id)
+    expect(after).toEqual(alike(after, { processing_action: 'skipped', processed: true, own_id: null }))
+  })
+})
+
+describe('the view of staged rows', () => {
+  it('is written by the back end as the table was: defaults, changes that return what they wrote, and deletes', async () => {
+    const { upload_id } = await trial.promoted([line()])
+    expect(
+      await trial.service(
+        `insert into public.staging_rows (workspace_id, client_id, upload_id, platform, row_type, row_number, raw_payload)
+         select workspace_id, client_id, upload_id, platform, row_type, 100, raw_payload from public.staging_rows
+          where upload_id = $1 and row_type = 'figure'
+         returning id is not null as id, validation_status, validation_errors, validation_warnings, processing_action, created_at = now() as now`,
+        [upload_id],
+      ),
+    ).toEqual([
+      {
+        id: true,
+        validation_status: 'pending',
+        validation_errors: [],
+        validation_warnings: [],
+        processing_action: 'pending',
+        now: true,
+      },
+    ])
+    expect(
+      await trial.service(
+        `update public.staging_rows set raw_payload = raw_payload || '{"x": "1"}', normalized_payload = null
+          where upload_id = $1 and row_type = 'figure' and row_number = 2
+          returning raw_payload ->> 'x' as x, normalized_payload as n, processing_action, processed_at is not null as processed`,
+        [upload_id],
+      ),
+    ).toEqual([{ x: '1', n: null, processing_action: 'insert', processed: true }])
+    expect(
+      await trial.service(
+        'delete from public.staging_rows where upload_id = $1 and row_number = 100 returning row_number',
+        [upload_id],
+      ),
+    ).toEqual([{ row_number: 100 }])
+  })
+
+  it('shows nobody more than its table', async () => {
+    const { upload_id } = await trial.promoted([line()])
+    for (const who of [trial.operator, trial.reviewer]) {
+      for (const table of ['public.staging_rows', 'iu_core.ingest_staged_row'])
+        expect(
+          await db.as(
+            who,
+            async (client) =>
+              (await client.query(`select from ${table} where upload_id = $1`, [upload_id])).rowCount,
+          ),
+        ).toBe(2)
+      expect(
+        await sqlstateOf(
+          db.as(who, (client) =>
+            client.query('delete from public.staging_rows where upload_id = $1', [upload_id]),
+          ),
+        ),
+      ).toBe('42501')
+    }
+  })
+})
+
+it('a change through the view keeps what another session has changed of the row meanwhile', async () => {
+  const upload = await trial.stage([line()])
+  const rowOf =
+    'where upload_id = $1 and row_number = (select min(row_number) from public.staging_rows where upload_id = $1)'
+  const checker = await db.session('postgres')
+  await checker.query('begin')
+  await checker.query(
+    `update iu_core.ingest_staged_row set validation_status = 'invalid', validation_errors = '[{"code": "x"}]' ${rowOf}`,
+    [upload],
+  )
+  const changed = trial.service(`update public.staging_rows set request_id = gen_random_uuid() ${rowOf}`, [
+    upload,
+  ])
+  await until('the change waits for the checker', async () => {
+    const waiting = await db
+      .pool('postgres')
+      .query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update public.staging_rows set request_id%'`,
+      )
+    return waiting.rowCount === 1
+  })
+  await checker.query('commit')
+  await changed
+  const [row] = await db.owner(
+    `select validation_status, validation_errors, request_id is not null as named from public.staging_rows ${rowOf}`,
+    [upload],
+  )
+  expect(row).toEqual({ validation_status: 'invalid', validation_errors: [{ code: 'x' }], named: true })
 })

@@ -32,6 +32,8 @@ export interface CompileInput {
   signs?: 'none' | 'open' | 'named'
   /** What the columns of the target tables can hold; unknown, only the plan finds what they cannot. */
   limits?: ColumnLimits
+  /** The payloads as arrays without keys (see packingOf). */
+  isPacked?: boolean
 }
 
 /** A field that has a column in the file. */

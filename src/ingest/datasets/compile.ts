@@ -47,8 +47,8 @@ import type { Styles } from './profile.ts'
 import { jsonText, listOf, text } from './sql-text.ts'
 
 /**
- * How its rows go from DuckDB to PostgreSQL. JSON has no tab and no other control character in it, so nothing is ever
- * quoted: with commas and quotes each payload grew by an eighth, and writing it took a sixth longer.
+ * How its rows go from DuckDB to PostgreSQL. JSON has no tab and no other control character in it, and few cells have one, so hardly
+ * anything is quoted: with commas and quotes each payload grew by an eighth, and writing it took a sixth longer.
  */
 export const ROWS_OUT = "FORMAT csv, HEADER false, DELIMITER '\t', QUOTE '\x01', ESCAPE '\x01'"
 export const ROWS_IN = "format csv, delimiter E'\\t', quote E'\\x01'"
@@ -65,9 +65,10 @@ const KINDS = Object.keys(READERS) as Kind[]
 
 export function compileSelect(input: CompileInput): string {
   const plan = planFields(input)
+  const isPacked = input.isPacked === true
   const { suspect, gathered } = findingsOf(plan)
   const layers: Layer[] = [
-    ...withDamaged(cellLayers(plan.fields)),
+    ...(isPacked ? cellLayers(plan.fields) : withDamaged(cellLayers(plan.fields))),
     ...firstLayers(plan),
     fieldsToExamine(plan).map(({ at, sql }) => [at.plain, sql.plain]),
     KINDS.flatMap((kind) => readerLayer(plan, kind)),
@@ -94,8 +95,8 @@ export function compileSelect(input: CompileInput): string {
   return `SELECT uuidv7() AS id,
   ${text(workspace_id)} AS workspace_id, ${client_id === null ? 'NULL' : text(client_id)} AS client_id, ${text(upload_id)} AS upload_id,
   ${input.batch_id ? text(input.batch_id) : 'NULL'} AS batch_id, ${input.request_id ? text(input.request_id) : 'NULL'} AS request_id,
-  ${text(input.platform)} AS platform, ${text(input.map.leaf)} AS row_type, line AS row_number, raw AS raw_payload,
-  ${normalizedPayload(plan)} AS normalized_payload,
+  ${text(input.platform)} AS platform, ${text(input.map.leaf)} AS row_type, line AS row_number,
+  ${isPacked ? `raw AS raw_values, ${arrayLiteral(membersOf(plan).map(({ element }) => element))} AS normalized_values` : `raw AS raw_payload, ${normalizedPayload(plan)} AS normalized_payload`},
   CASE WHEN left_out IS NOT NULL THEN 'skipped' WHEN errors <> '' THEN 'invalid' ELSE 'valid' END AS validation_status,
   CASE WHEN errors = '' THEN '[]' ELSE concat('[', errors, ']') END AS validation_errors,
   CASE WHEN warnings = '' THEN '[]' ELSE concat('[', warnings, ']') END AS validation_warnings
@@ -107,7 +108,11 @@ function cells({ input, fields }: FieldPlan): string {
   const own = fields.flatMap(({ mapped }) => [mapped.column, ...mapped.duplicates])
   const used = new Set([0, ...own.filter((column) => column !== NO_COLUMN)])
   const columns = [...used].map((column) => `c${column}`)
-  return `(SELECT line, flaw, extra, ${columns.join(', ')}, ${rawPayload(input.map.headers)} AS raw\nFROM ${input.source})`
+  const { headers } = input.map
+  const raw = input.isPacked
+    ? `${arrayLiteral(headers.map((_, column) => elementOf(`c${column}`)))} AS raw, ${damagedCells(headers)} AS damaged`
+    : `${rawPayload(headers)} AS raw`
+  return `(SELECT line, flaw, extra, ${columns.join(', ')}, ${raw}\nFROM ${input.source})`
 }
 
 function withDamaged([first = [], ...rest]: Layer[]): Layer[] {
@@ -534,6 +539,15 @@ function damagedColumns(): string {
   return `CASE WHEN contains(raw, '\ufffd') THEN array_to_string(regexp_extract_all(raw, ${text(pattern)}, 1), ', ') END`
 }
 
+/** The same of cells. */
+function damagedCells(headers: readonly string[]): string {
+  const cells = rawKeys(headers).map((key, column): [key: string, cell: string] => [key, `c${column}`])
+  const named = asStored(cells).map(
+    ([key, cell]) => `CASE WHEN contains(${cell}, '\ufffd') THEN ${text(key)} END`,
+  )
+  return `CASE WHEN contains(raw, '\ufffd') THEN array_to_string(list_filter([${named.join(', ')}], lambda x: x IS NOT NULL), ', ') END`
+}
+
 function replacementFinding(): Finding {
   return {
     when: `damaged IS NOT NULL AND flaw <> 'invalid_utf8'`,
@@ -570,22 +584,96 @@ function rawPayload(headers: readonly string[]): string {
   return `CAST(json_object(${pairs.join(', ')}) AS VARCHAR)`
 }
 
+/** A member of the normalised payload: as JSON, and as an element of an array of PostgreSQL. */
+interface Member {
+  readonly key: string
+  readonly json: string
+  readonly element: string
+  /** The text of the element is JSON: a number, true or false. Otherwise it is a string. */
+  readonly isJson: boolean
+}
+
+function membersOf(plan: FieldPlan): Member[] {
+  const string = (key: string, value: string): Member => ({
+    key,
+    json: quoteSql(value),
+    element: `coalesce('"' || ${value} || '"', 'NULL')`,
+    isJson: false,
+  })
+  const ofField = (key: string, planned: PlannedField): Member => ({
+    key,
+    json: jsonOf(planned),
+    element: fieldElement(planned),
+    isJson: planned.sql.json === 'raw',
+  })
+  return [
+    ...[...plan.fields, ...plan.computed].map((planned) =>
+      planned === plan.currency?.column
+        ? string(planned.name, 'line_currency')
+        : ofField(planned.name, planned),
+    ),
+    ...(plan.currency && !plan.currency.column ? [string(plan.currency.name, 'line_currency')] : []),
+    ...(plan.period ? [string(plan.period.name, plan.period.at.value)] : []),
+    ...Object.entries(plan.constants).map(([key, value]) => ({
+      key,
+      json: jsonText(value),
+      element: elementOf(text(value)),
+      isJson: false,
+    })),
+    ...plan.rows.flatMap((row): Member[] => {
+      if (!row.identity) return []
+      const key = `@${row.name}`
+      const own = plan.byName.get(identityField(row, plan.input) ?? '')
+      if (own && own.name === row.identity.id) return [ofField(key, own)]
+      const json = identityOf(plan, row.name)
+      return [{ key, json, element: `replace(${json}, 'null', 'NULL')`, isJson: false }]
+    }),
+  ]
+}
+
 function normalizedPayload(plan: FieldPlan): string {
-  const members: [key: string, value: string][] = [...plan.fields, ...plan.computed].map((planned) => [
-    planned.name,
-    planned === plan.currency?.column ? quoteSql('line_currency') : jsonOf(planned),
-  ])
-  if (plan.currency && !plan.currency.column) members.push([plan.currency.name, quoteSql('line_currency')])
-  if (plan.period) members.push([plan.period.name, quoteSql(plan.period.at.value)])
-  for (const [name, value] of Object.entries(plan.constants)) members.push([name, jsonText(value)])
-  for (const row of plan.rows) {
-    if (row.identity) members.push([`@${row.name}`, identityOf(plan, row.name)])
-  }
+  const members = membersOf(plan).map(({ key, json }) => [key, json] as const)
   const parts = asStored(members).flatMap(([key, value], index) => [
     text(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
     value,
   ])
   return `concat(${parts.join(', ')}, '}')`
+}
+
+// The same two without their keys, as arrays of texts: for a file whose lines all have the same ones, which its upload keeps once. PostgreSQL takes
+// them in a quarter of the time, in a fifth of the room.
+
+/** What the elements of both arrays are; undefined: the rows of this file have their keys. */
+export function packingOf(input: Omit<CompileInput, 'source'>): Packing | undefined {
+  const plan = planFields({ ...input, source: '' })
+  const { headers } = input.map
+  const nests = [...plan.fields, ...plan.computed].some(
+    ({ field }) => field.type === 'json' || field.type === 'array',
+  )
+  // A wide file has its payload already, and a rule in TypeScript reads objects.
+  if (hasRawColumn(headers.length) || input.dataset.check || nests) return undefined
+  const members = membersOf(plan)
+  return {
+    cells: rawKeys(headers),
+    members: members.map(({ key }) => key),
+    json: members.map(({ isJson }) => isJson),
+  }
+}
+
+function arrayLiteral(elements: readonly string[]): string {
+  return `concat('{', ${elements.flatMap((element, index) => (index === 0 ? [element] : ["','", element])).join(', ')}, '}')`
+}
+
+/** Text as an element of an array of PostgreSQL. */
+function elementOf(value: string): string {
+  return `'"' || replace(replace(${value}, '\\', '\\\\'), '"', '\\"') || '"'`
+}
+
+function fieldElement({ at, sql, isPlain }: PlannedField): string {
+  if (sql.json === 'raw') return `coalesce(${at.value}, 'NULL')`
+  if (sql.json === 'quoted' || (isPlain && sql.plain !== 'false'))
+    return `coalesce('"' || ${at.value} || '"', 'NULL')`
+  return `coalesce(${elementOf(at.value)}, 'NULL')`
 }
 
 /**
@@ -630,6 +718,14 @@ function identityOf(plan: FieldPlan, rowType: string): string {
 
 // How an upload was read: kept with it, so that a corrected line is checked by exactly the same rules.
 
+/** What the arrays of staged rows hold (`raw_values`, `normalized_values`). */
+export interface Packing {
+  readonly cells: readonly string[]
+  readonly members: readonly string[]
+  /** Whether the text of a member is JSON. */
+  readonly json: readonly boolean[]
+}
+
 /** What the SQL of the plan needs to know of the file. */
 export interface Layout {
   /** Fields that the normalised payload has. */
@@ -637,6 +733,8 @@ export interface Layout {
   /** In dependency order. */
   readonly row_types: readonly string[]
   readonly leaf: string
+  /** Its rows were staged without keys. */
+  readonly packing?: Packing
 }
 
 export interface Reading {
@@ -684,6 +782,7 @@ export interface RememberedReading {
 
 /** The names that the compiled statement writes into the normalised payload. */
 export function layoutOf(input: Omit<CompileInput, 'source'>): Layout {
+  const packing = packingOf(input)
   const { fields, computed, period, constants, currency } = planFields({ ...input, source: '' })
   return {
     fields: [
@@ -694,5 +793,6 @@ export function layoutOf(input: Omit<CompileInput, 'source'>): Layout {
     ],
     row_types: input.map.rowTypes,
     leaf: input.map.leaf,
+    ...(packing && { packing }),
   }
 }

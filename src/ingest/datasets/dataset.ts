@@ -117,6 +117,8 @@ export interface Assertion {
   severity?: Severity
   /** What it means, for people. */
   message?: string
+  /** How long its query may take; default 10, at most 300. */
+  seconds?: number
 }
 
 /** refuse: none is taken; sum: one row with the sum of what is additive; last, first: that one, the others are left out. */

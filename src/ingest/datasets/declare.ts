@@ -122,6 +122,7 @@ const AssertionSchema = Type.Object(
     sql: Type.String({ minLength: 1, maxLength: 20_000, pattern: '^[^\\x00]*$' }),
     severity: Type.Optional(severity()),
     message: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+    seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 300 })),
   },
   closed(),
 )
