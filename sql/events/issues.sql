@@ -39,6 +39,24 @@ end $$;
 
 grant execute on function iu_core.fn_system_issue_open(text, text, text, text, jsonb, uuid, bigint) to dot_executor, service_role;
 
+-- The open issues of the caller's workspaces, newest first, as an agent may know of them: that something of a kind is wrong, how often and since
+-- when. Titles, details and subjects may quote what an agent may not read; people read them.
+create or replace function iu_core.fn_system_issue_summaries(p_limit integer default 100, p_after uuid default null)
+returns table (
+  issue_id uuid, code text, severity text, workspace_id uuid, occurrences bigint, opened_at timestamptz, last_seen_at timestamptz
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select i.issue_id, i.code, i.severity, i.workspace_id, i.occurrences, i.opened_at, i.last_seen_at
+    from iu_core.system_issue i
+   where i.resolved_at is null and i.workspace_id in (select iu_core.fn_my_workspaces()) and (p_after is null or i.issue_id < p_after)
+   order by i.issue_id desc
+   limit least(greatest(p_limit, 0), 1000)
+$$;
+
+grant execute on function iu_core.fn_system_issue_summaries(integer, uuid) to stagedoor_agent;
+
 -- Resolves an issue once, and emits an event. The next occurrence opens a new issue.
 create or replace function iu_core.fn_system_issue_resolve(
   p_issue_id uuid,

@@ -142,7 +142,7 @@ export function approvalsLibrary({ service, listenUrl }: ApprovalsDeps): {
   }
   return {
     approvals,
-    requireApproval: (fn, options = {}) => requireApproval({ request, use, finish }, fn, options),
+    requireApproval: (fn, options = {}) => requireApproval({ request, use, finish, get }, fn, options),
     async close() {
       closing.abort()
       await Promise.allSettled([...waiting])

@@ -28,6 +28,7 @@ import { mapCommand, readingOf } from './dataset-map.ts'
 import { printProblems, scriptOf } from './dataset-problems.ts'
 import { joinWords, plural } from './format.ts'
 import { initCommand } from './init.ts'
+import { grantRightsOfDataset } from './owner-grants.ts'
 import { workspaceIfNamed, workspaceOf } from './session.ts'
 import type { Column, Output } from './terminal.ts'
 import { hanging, printableLine } from './text.ts'
@@ -280,11 +281,13 @@ const registerCommand = () =>
     .option('--undo-window <interval>', "how long a promotion can be undone, such as '30 days'")
     .workspace()
     .examples(
-      'Registered again, it is the next version: what is not given stays as it is.',
+      'Registered again, it is the next version: what is not given stays as it is. On the embedded server rights on your tables are granted.',
       '`ads` adds tables for ad platforms; each is created only where it is absent.',
     )
-    .run(async ({ options, output, administrator }, given) => {
+    .run(async (session, given) => {
+      const { options, output, administrator } = session
       const declared = isDeclarationFile(given) ? await loadChecked(given) : undefined
+      if (declared) await grantRightsOfDataset(session, declared)
       const registered = await administrator(async (client) => {
         const settings = {
           approvalRequired: options.approval,

@@ -33,6 +33,7 @@ import { IGNORE_HEADER } from './dataset-map.ts'
 import { printProblems, scriptOf } from './dataset-problems.ts'
 import { formatCount, plural, shellWord } from './format.ts'
 import { ingestFile, printIngested } from './ingest.ts'
+import { grantRightsOfDataset } from './owner-grants.ts'
 import { dialectText, inferredText, profileWithProgress } from './profile.ts'
 import { type Session, workspaceIfNamed } from './session.ts'
 import { ask, type Column, canAsk, confirm, type Output, painter } from './terminal.ts'
@@ -141,6 +142,7 @@ Nothing is written to the table: the plan is a dry run. Of a CSV file in UTF-8 a
       if (kept && !output.json) output.done(`What was in ${path} is kept as ${pc.bold(kept)}`)
       if (!output.json) output.done(`${pc.bold(path)} is written`)
       if (!options.register) return output.result(written, () => {}, registerStep(path))
+      await grantRightsOfDataset(session, completeDataset(declaration))
       const problems = await register(session, declaration)
       if (problems.length > 0) return reportProblems(output, written, problems, path, file)
       if (!output.json) output.done(`${pc.bold(declaration.name)} is registered`)

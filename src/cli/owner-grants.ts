@@ -1,8 +1,10 @@
 /** Rights on a table of the user's that only its owner can grant: run as the owner, where the login of the command may. */
+import type { Dataset } from '../ingest/datasets/dataset.ts'
+import { datasetProblems } from '../ingest/datasets/registry.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { withClient } from '../kernel/postgres/connection.ts'
 import { quoteName } from '../kernel/postgres/names.ts'
-import type { Session } from './session.ts'
+import { type Session, workspaceIfNamed } from './session.ts'
 
 /** One transaction. Returns the statements that somebody else must run: none, or all of them. */
 export async function grantAsOwner(
@@ -49,4 +51,25 @@ export async function withOwnerGrants<T>(
       if ((await grantAsOwner(session, table, statements)).length > 0) throw error
     }
   }
+}
+
+const IS_GRANT = /^grant [^;]*;\s*$/i
+
+/**
+ * On the embedded server: the rights that its tables lack before the dataset can be registered. Where more than rights is missing nothing is
+ * granted, and all of it is one script for the owner.
+ */
+export async function grantRightsOfDataset(
+  session: Pick<Session, 'administrator' | 'database' | 'isExternal'> & {
+    readonly options: { readonly workspace?: string }
+  },
+  dataset: Dataset,
+): Promise<void> {
+  if (await session.isExternal()) return
+  const problems = await session.administrator(async (client) =>
+    datasetProblems(client, dataset, await workspaceIfNamed(client, session.options.workspace)),
+  )
+  const grants = problems.flatMap(({ remedy }) => (remedy !== null && IS_GRANT.test(remedy) ? [remedy] : []))
+  if (grants.length > 0 && grants.length === problems.length)
+    await grantAsOwner(session, dataset.rows[0]!.target, grants)
 }

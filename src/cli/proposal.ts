@@ -85,18 +85,21 @@ async function printProposal(session: Session<Session['options']>, result: Inges
   const { output, options, transaction } = session
   const id = result.upload.upload_id
   const view = await loadUploadView(session, id)
-  const rows = await transaction((client) => listPlanRows(client, id, { limit: MAX_SHOWN_ROWS }), {
+  const listed = await transaction((client) => listPlanRows(client, id, { limit: MAX_SHOWN_ROWS + 1 }), {
     upload: id,
   })
+  const rows = listed.slice(0, MAX_SHOWN_ROWS)
+  const more = listed.length > rows.length
   const steps = uploadNextSteps(view, options)
   const next = steps.map(([what, command]) => ({ what, command }))
   output.result(
-    { created: result.created, upload: view.upload, rows, next },
+    { created: result.created, upload: view.upload, rows, more, next },
     () => {
       if (!result.created) output.warn('This key was proposed already. Nothing was done.\n')
       printUpload(output, view)
       output.line()
       output.line(planRowLines(rows, view))
+      if (more) output.dim(`  the first ${rows.length}; all of them: stagedoor upload plan ${id}`)
     },
     ...steps,
   )

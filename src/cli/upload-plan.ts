@@ -7,7 +7,7 @@ import {
   canBeSubmitted,
   listPlanRows,
   listStaleRows,
-  PLAN_ACTIONS,
+  PLAN_FILTERS,
   type PlanRequest,
   type PlanRow,
   planRequestOf,
@@ -99,7 +99,11 @@ export const planCommand = () =>
       '--since <digest>',
       'with --rows: only what is not as in the plan with this digest, which somebody approved',
     )
-    .option('--action <action>', 'with --rows: only these', PLAN_ACTIONS)
+    .option(
+      '--action <action>',
+      'with --rows: only these; changes: new, changed and deleted ones',
+      PLAN_FILTERS,
+    )
     .option('--type <row type>', 'with --rows: only these, as `dataset show` lists them')
     .option('--column <column>', 'with --rows: only changes of this column')
     .option(

@@ -49,6 +49,24 @@ export async function listIssues(
   return rows
 }
 
+export type IssueSummary = Pick<
+  Issue,
+  'issue_id' | 'code' | 'severity' | 'workspace_id' | 'occurrences' | 'opened_at' | 'last_seen_at'
+>
+
+/** The open issues as an agent may know of them: without titles, details and subjects. `after` as above. */
+export async function listIssueSummaries(
+  db: Queryable,
+  { limit = 100, after }: { limit?: number; after?: string } = {},
+): Promise<IssueSummary[]> {
+  const { rows } = await db.query<IssueSummary>(
+    `select issue_id, code, severity, workspace_id, occurrences, opened_at, last_seen_at
+       from iu_core.fn_system_issue_summaries($1, $2)`,
+    [limit, after ?? null],
+  )
+  return rows
+}
+
 /** How many issues nobody has resolved. */
 export async function openIssueCounts(db: Queryable): Promise<{ severity: string; open: number }[]> {
   const { rows } = await db.query<{ severity: string; open: number }>(

@@ -15,7 +15,7 @@ import {
 import {
   Distribution,
   ON_INVALID,
-  PLAN_ACTIONS,
+  PLAN_FILTERS,
   PlanConflicts,
   PlanRow,
   PlanSince,
@@ -62,7 +62,9 @@ export function planRoutes(api: Routes): void {
     summary: 'What would change, row by row, in the order in which it will be applied',
     query: {
       row_type: Type.Optional(Type.String({ maxLength: 63 })),
-      action: Type.Optional(Type.Enum([...PLAN_ACTIONS])),
+      action: Type.Optional(
+        Type.Enum([...PLAN_FILTERS], { description: '`changes`: new, changed and deleted rows' }),
+      ),
       column: Type.Optional(
         Type.String({ maxLength: 63, description: 'only updates that change this column' }),
       ),

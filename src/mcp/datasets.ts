@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { requireRightAnywhere } from '../access/members.ts'
-import { type Field, isExpressionRule } from '../ingest/datasets/dataset.ts'
+import { type Field, isExpressionRule, STATEMENT_MODE } from '../ingest/datasets/dataset.ts'
 import {
   listClients,
   listDatasets,
@@ -33,10 +33,16 @@ const listDatasetsTool = tool({
     const datasets = await call.transaction(async (client) =>
       listDatasets(client, await call.workspace(client, named)),
     )
+    const taking = datasets.filter(takesRows)
     return {
-      summary: `${datasets.length} datasets.`,
-      data: { datasets: datasets.map(summaryOf) },
-      next: ['describe_dataset has the fields of one.'],
+      summary: `${counted(taking.length, 'dataset')}.`,
+      data: { datasets: taking.map(summaryOf) },
+      next: [
+        'describe_dataset has the fields of one.',
+        ...(taking.length < datasets.length
+          ? ['Tables that are open to statements are listed by propose_change without a statement.']
+          : []),
+      ],
     }
   },
 })
@@ -98,6 +104,11 @@ const profileFileTool = tool({
 })
 
 export const DATASET_TOOLS: readonly Tool[] = [listDatasetsTool, describeDatasetTool, profileFileTool]
+
+/** A table that is open to statements is a dataset, too, and takes no rows. */
+export function takesRows({ definition }: RegisteredDataset): boolean {
+  return definition.rows.some(({ mode }) => mode !== STATEMENT_MODE)
+}
 
 function summaryOf({ definition, registered_by, registered_at, ...dataset }: RegisteredDataset) {
   return {

@@ -10,7 +10,7 @@ import { listDatasets } from '../ingest/datasets/registry.ts'
 import { CATALOGUE, type ErrorSpec } from '../kernel/catalogue.ts'
 import { UUID } from '../kernel/ids.ts'
 import { asData, errorOf, jsonOf, withExactNumbers } from './answers.ts'
-import { describeDataset } from './datasets.ts'
+import { describeDataset, takesRows } from './datasets.ts'
 import { describeUnit } from './knowledge.ts'
 import { type McpSession, ToolCall, type Toolset } from './session.ts'
 import { readPlan, uploadIdOf } from './uploads.ts'
@@ -78,7 +78,7 @@ export function registerResources(
 }
 
 async function listedDatasets(call: ToolCall) {
-  const datasets = await call.transaction(listDatasets)
+  const datasets = (await call.transaction(listDatasets)).filter(takesRows)
   return {
     resources: datasets.slice(0, MAX_LISTED).map(({ dataset }) => ({
       uri: `stagedoor://dataset/${encodeURIComponent(dataset)}`,

@@ -50,7 +50,7 @@ export function tool<P extends TProperties>({
   return {
     ...spec,
     right,
-    input: fromJsonSchema(Type.Object(input, { additionalProperties: false }) as object),
+    input: inputOf(Type.Object(input, { additionalProperties: false })),
     annotations: {
       title: spec.title,
       readOnlyHint: spec.reads,
@@ -60,6 +60,58 @@ export function tool<P extends TProperties>({
       openWorldHint: false,
     },
   } as unknown as Tool
+}
+
+/** As the packages check it; a property that there is not is named, with those that there are. */
+function inputOf(schema: object): Tool['input'] {
+  const checked = fromJsonSchema<Record<string, unknown>>(schema)
+  const { validate, ...standard } = checked['~standard']
+  return {
+    '~standard': {
+      ...standard,
+      validate: (given, options) => {
+        const unknown = unknownProperties(schema, given)
+        return unknown.length > 0
+          ? { issues: unknown.map((message) => ({ message })) }
+          : validate(given, options)
+      },
+    },
+  }
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, ObjectSchema>>
+  readonly additionalProperties?: unknown
+  readonly items?: ObjectSchema
+}
+
+const MAX_UNKNOWN = 5
+
+function unknownProperties(schema: ObjectSchema, given: unknown, place = ''): string[] {
+  if (typeof given !== 'object' || given === null) return []
+  if (Array.isArray(given)) {
+    if (schema.items?.properties === undefined) return []
+    return given
+      .flatMap((one, at) => unknownProperties(schema.items!, one, `${place}/${at}`))
+      .slice(0, MAX_UNKNOWN)
+  }
+  const { properties, additionalProperties } = schema
+  if (properties === undefined || additionalProperties !== false) return []
+  const names = Object.keys(properties).join(', ')
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name))
+  return [
+    ...unknown.map(
+      (name) =>
+        `${place || 'the input'} has no property ${JSON.stringify(name.slice(0, 100))}; it has ${names}`,
+    ),
+    ...Object.entries(properties).flatMap(([name, part]) =>
+      unknownProperties(
+        part,
+        (given as Record<string, unknown>)[name],
+        place === '' ? name : `${place}/${name}`,
+      ),
+    ),
+  ].slice(0, MAX_UNKNOWN)
 }
 
 // Parts of inputs that several tools have. Descriptions are short: every client pays for them in each conversation.

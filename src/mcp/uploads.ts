@@ -1,12 +1,13 @@
 /** Tools for uploads: rows are proposed, checked, planned, corrected, read, and handed to people. None of them approves or promotes. */
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { inputRequired, inputResponse } from '@modelcontextprotocol/server'
 import { editChange, requireChange, setReviewers } from '../changes/changes.ts'
 import type { Change } from '../changes/shapes.ts'
 import { resolveDatasetTarget } from '../ingest/datasets/registry.ts'
 import { type IngestActor, type IngestSource, ingest } from '../ingest/pipeline.ts'
 import { listPlanRows, submitPlan } from '../ingest/plan.ts'
-import { PLAN_ACTIONS, type PlanRow, planOptions } from '../ingest/plan-shapes.ts'
+import { PLAN_FILTERS, type PlanRow, planOptions } from '../ingest/plan-shapes.ts'
 import { rowLineage, uploadLineage } from '../ingest/promotion.ts'
 import { repairUpload } from '../ingest/repair.ts'
 import { readRisk } from '../ingest/risk.ts'
@@ -79,7 +80,7 @@ const proposeRowsTool = tool({
         ...(await resolveDatasetTarget(client, { workspaceId, dataset, platform, client: named })),
       }
     })
-    const actor = content.hash === undefined ? call.actor : keyedActor(call, { ...target, key, ...content })
+    const actor = keyedActor(call, { ...target, key, ...content })
     const { upload, created } = await call.inSlot(() =>
       ingest(call.deps.ingest, content.source, {
         ...target,
@@ -149,7 +150,7 @@ const getPlanTool = tool({
   reads: true,
   input: {
     upload: Id,
-    action: Type.Optional(Type.Enum([...PLAN_ACTIONS])),
+    action: Type.Optional(Type.Enum([...PLAN_FILTERS])),
     row_type: Type.Optional(Type.String({ maxLength: 63 })),
     column: Type.Optional(Type.String({ maxLength: 63, description: 'updates that change it' })),
     line: Type.Optional(Type.Integer()),
@@ -295,8 +296,8 @@ interface Content {
   readonly source: IngestSource
   readonly fileName: string
   readonly format?: 'csv' | 'jsonl'
-  /** Of the bytes; a file in a folder has its own in the pipeline. */
-  readonly hash?: string
+  /** Of the bytes. */
+  readonly hash: string
 }
 
 async function contentOf(
@@ -313,7 +314,10 @@ async function contentOf(
     throw new StagedoorError('request_invalid', { reason: 'give exactly one of rows, csv and file' })
   if (file !== undefined) {
     const path = await call.fileIn(file)
-    return { source: path, fileName: `${key}${/\.[A-Za-z0-9]{1,8}$/.exec(path)?.[0] ?? ''}` }
+    const fileName = `${key}${/\.[A-Za-z0-9]{1,8}$/.exec(path)?.[0] ?? ''}`
+    const hash = createHash('sha256')
+    for await (const chunk of createReadStream(path, { signal: call.signal })) hash.update(chunk as Buffer)
+    return { source: path, fileName, hash: hash.digest('hex') }
   }
   const text = csv ?? linesOf(rows!)
   requireSmall(text)

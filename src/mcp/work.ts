@@ -3,7 +3,7 @@
 import { requireChange } from '../changes/changes.ts'
 import { listComments } from '../changes/comments.ts'
 import { findStandingOf, listReviews } from '../changes/reviews.ts'
-import { listIssues } from '../events/issues.ts'
+import { type Issue, type IssueSummary, listIssueSummaries, listIssues } from '../events/issues.ts'
 import { startOrFindExecution } from '../executions/control.ts'
 import { getExecution } from '../executions/queries.ts'
 import { findUploadStatus, type UploadStatusRow } from '../ingest/uploads.ts'
@@ -14,7 +14,7 @@ import type { Client } from '../kernel/postgres/connection.ts'
 import { Type } from '../kernel/schema.ts'
 import { findRecord, readPart } from '../staging/records.ts'
 import type { StagingRecord } from '../staging/shapes.ts'
-import { type Answer, pageOf, shorten, withExactNumbers } from './answers.ts'
+import { type Answer, counted, pageOf, shorten, withExactNumbers } from './answers.ts'
 import type { ToolCall } from './session.ts'
 import { After, limit, type Tool, tool, Workspace } from './tool.ts'
 
@@ -85,18 +85,25 @@ const startPlaybookTool = tool({
 const listIssuesTool = tool({
   name: 'list_issues',
   title: 'List issues',
-  description: 'What went wrong in your workspaces and waits for a person, newest first.',
+  description:
+    'What went wrong in your workspaces and waits for a person, newest first; agents see kind, severity and times.',
   toolsets: ['work'],
   reads: true,
   input: { limit: limit(200, 20), after: After },
   async handle({ limit = 20, after }, call) {
     if (after !== undefined && !UUID.test(after))
       throw new StagedoorError('request_invalid', { reason: '`after` is not the `next` of a page' })
-    const found = await call.transaction((client) =>
-      listIssues(withExactNumbers(client), { limit: limit + 1, ...(after !== undefined && { after }) }),
+    const isAgent = call.session.principal.role === 'stagedoor_agent'
+    const list = isAgent ? listIssueSummaries : listIssues
+    const found = await call.transaction<(Issue | IssueSummary)[]>((client) =>
+      list(withExactNumbers(client), { limit: limit + 1, ...(after !== undefined && { after }) }),
     )
     const page = pageOf(found, limit, ({ issue_id }) => issue_id)
-    return { summary: `${page.rows.length} open issues.`, data: page }
+    return {
+      summary: `${counted(page.rows.length, 'open issue')}.`,
+      data: page,
+      next: isAgent && found.length > 0 ? ['What they are about is for people: the console shows it.'] : [],
+    }
   },
 })
 

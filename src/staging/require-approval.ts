@@ -32,6 +32,7 @@ export interface RequireApprovalDeps {
   ): Promise<Approval>
   use(id: string, options: { digest: string; by?: string | undefined }): Promise<string>
   finish(id: string, options: { error?: string | undefined; by?: string | undefined }): Promise<void>
+  get(id: string): Promise<Approval>
 }
 
 /**
@@ -80,9 +81,9 @@ export function requireApproval<Args extends unknown[], Result>(
     try {
       await deps.use(approval.approval_id, { digest: approval.digest, by })
     } catch (error) {
-      // Another process was faster: between the decision and now it has used it.
-      if (error instanceof StagedoorError && error.code === 'staging_decided')
-        throw usedError(approval, 'another process', 'this moment', 'it runs, or has run')
+      // Between the decision and now another process used it, or it expired or was taken back: which of them, the request says.
+      if (error instanceof StagedoorError && ENDED.includes(error.code))
+        requireConsent(await deps.get(approval.approval_id))
       throw error
     }
     let result: Result
@@ -99,6 +100,8 @@ export function requireApproval<Args extends unknown[], Result>(
   }
 }
 
+const ENDED: readonly string[] = ['staging_decided', 'staging_expired']
+
 /** Throws unless the request was approved and is not used yet. */
 export function requireConsent(approval: Approval): void {
   const { status, title, decisions, run } = approval
@@ -111,11 +114,14 @@ export function requireConsent(approval: Approval): void {
       reason: why === undefined ? '' : ` (“${why.slice(0, 500)}”)`,
     })
   }
-  if (run !== null) throw usedError(approval, run.by, run.started_at, run.status)
-}
-
-function usedError({ approval_id, title }: Approval, by: string, at: string, state: string): StagedoorError {
-  return new StagedoorError('approval_used', { approval: approval_id, title, by, at, state })
+  if (run !== null)
+    throw new StagedoorError('approval_used', {
+      approval: approval.approval_id,
+      title,
+      by: run.by,
+      at: run.started_at,
+      state: run.status,
+    })
 }
 
 /** The same title and the same arguments are the same request. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Stagedoor } from '../../src/app/stagedoor.ts'
 import { createStagedoor } from '../../src/index.ts'
+import { requireApproval } from '../../src/staging/require-approval.ts'
 import { useDatabase } from '../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../support/factories.ts'
 import { MIGRATOR } from '../support/template.ts'
@@ -175,6 +176,38 @@ describe('requireApproval', () => {
     await expect(asked).rejects.toMatchObject({
       code: 'approval_not_given',
       message: 'Refund was not approved: rejected (“not covered”)',
+    })
+  })
+
+  it('says what became of an approval between the decision and its use', async () => {
+    const between = (key: string, meanwhile: (id: string) => Promise<unknown>) => {
+      const { request, use, finish, get } = stagedoor.approvals
+      const deps = {
+        request,
+        finish,
+        get,
+        use: async (...[id, options]: Parameters<typeof use>) => {
+          await meanwhile(id)
+          return use(id, options)
+        },
+      }
+      const asked = requireApproval(deps, () => expect.unreachable(), { title: 'Refund', key: () => key })()
+      asked.catch(() => {})
+      return approve(key).then(() => expect(asked).rejects)
+    }
+    // Its time passes: no function changes when a request expires.
+    const expire = (id: string) =>
+      db.pool('postgres').query(
+        `begin; set local session_replication_role = replica;
+           update iu_core.iu_staging_record set expires_at = clock_timestamp() where staging_record_id = '${id}'; commit`,
+      )
+    await (await between('late', expire)).toMatchObject({
+      code: 'approval_not_given',
+      message: 'Refund was not approved: expired',
+    })
+    await (await between('taken', (id) => stagedoor.approvals.use(id))).toMatchObject({
+      code: 'approval_used',
+      message: expect.stringContaining('(running)'),
     })
   })
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdir, readFile, rename } from 'node:fs/promises'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, it } from 'vitest'
@@ -87,6 +87,21 @@ it('the embedded default, from its first start to a crash and back', async () =>
     { rolsuper: false },
   ])
   await client.end()
+
+  // A table of the user's own: what Stagedoor may do in it is granted with its dataset.
+  const [lines, declaration] = [join(home, 'goods.csv'), join(home, 'goods.json')]
+  await runCli(['sql', 'create table public.goods (id integer primary key, name text not null)'], env)
+  await writeFile(lines, 'id,name\n1,Tent\n')
+  const draft = await runCli(
+    ['init', 'public.goods', lines, '--output', declaration, '--yes', '--no-register'],
+    env,
+  )
+  expect(draft, draft.stderr).toMatchObject({ code: 0 })
+  // A check grants nothing: it names what is missing.
+  for (let times = 0; times < 2; times++)
+    expect((await runCli(['dataset', 'check', declaration], env)).stdout).toContain('grant ')
+  const registered = await runCli(['dataset', 'register', declaration], env)
+  expect(registered, registered.stderr).toMatchObject({ code: 0 })
 
   // A second start on the same home says so and harms nothing.
   const second = await runCli(['start'], { ...env, PORT: String(await freePort()) })

@@ -189,6 +189,36 @@ ${'argument 1 is\n'.repeat(2)}argument 1.a \n${'argument 1 is\n'.repeat(2)}`,
     expect(rows[0].a).toMatchObject({ run: null })
   })
 
+  it('says what became of an approval between the decision and its use', async () => {
+    const raced = (meanwhile: string) => `
+import time
+client = Client()
+use = client.approvals.use
+def raced(approval_id, **more):
+    ${meanwhile}
+    return use(approval_id, **more)
+client.approvals.use = raced
+@require_approval(client, title="Refund", key=lambda: sys.argv[1])
+def refund(): print("paying")
+try: refund()
+except (ApprovalNotGiven, ApprovalUsed) as error: print(type(error).__name__, error)`
+    const taken = python(raced('use(approval_id, **more)'), agent, 'taken')
+    await approve('taken')
+    expect((await taken.ended).output).toMatch(/^ApprovalUsed Refund was approved, and that approval is used/)
+
+    const late = python(
+      raced('while client.approvals.get(approval_id)["status"] != "expired": time.sleep(0.02)'),
+      agent,
+      'late',
+    )
+    const id = await approve('late')
+    await db.pool('postgres').query(
+      `begin; set local session_replication_role = replica;
+         update iu_core.iu_staging_record set expires_at = clock_timestamp() where staging_record_id = '${id}'; commit`,
+    )
+    expect((await late.ended).output).toMatch(/^ApprovalNotGiven Refund was not approved: expired/)
+  })
+
   it('decides nothing with the token of an agent', async () => {
     const asked = await python(
       `client = Client()

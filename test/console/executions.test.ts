@@ -70,7 +70,7 @@ test('a playbook is started by its form; a failed item leads to its error; it is
   const first = page.url()
   await page.locator('.graph-step.is-held', { hasText: '2 of 3, 1 failed' }).waitFor()
   await page.locator('.graph-step.is-ok', { hasText: 'repair' }).waitFor()
-  expect(await page.locator('.lane').count()).toBe(1)
+  await expect.poll(() => page.locator('.lane').count()).toBe(1)
   await expect.poll(() => seen(page.locator('.lane-sum'))).toMatch(/5 done, 1 attempt failed/)
   await button(page, 'List').click()
   expect(await seen(page.locator('.step-list'))).toMatch(
@@ -101,8 +101,8 @@ test('a playbook is started by its form; a failed item leads to its error; it is
   await expect.poll(async () => (await box('begin'))?.width ?? 0).toBeGreaterThan(125)
   expect((await box('divide'))!.y).toBeGreaterThan((await box('begin'))!.y + 60)
   // Items that were done show beside the failed one.
-  expect(await page.locator('.lane-track .is-ok, .lane-track .is-bad').count()).toBeGreaterThan(1)
-  expect(await seen(page.locator('.lane-sum'))).toMatch(/4 done, 1 attempt failed/)
+  await expect.poll(() => page.locator('.lane-track .is-ok, .lane-track .is-bad').count()).toBeGreaterThan(1)
+  await expect.poll(() => seen(page.locator('.lane-sum'))).toMatch(/4 done, 1 attempt failed/)
 
   // The list counts and filters, and the address keeps the view.
   await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Executions' }).click()

@@ -89,12 +89,11 @@ it('leads from a dataset to promoted rows, and only people decide', async () => 
   const campaign = lineage.data.rows.find(({ row_type }: { row_type: string }) => row_type === 'campaign')
   const ofRow = { table: campaign.target, id: campaign.target_id }
   // An agent sees its own uploads, and a row may have been written by those of others.
-  for (const refused of [await agent.call('lineage', ofRow), await agent.call('list_issues')]) {
-    expect(refused.structured.missing).toMatchObject({ role: 'stagedoor_agent' })
-    // Nothing that an agent could stage would show it these.
-    expect(refused.data.hint).toMatch(/docs\/guides\/agents\.md/)
-    expect(refused.data.hint).not.toMatch(/stage/i)
-  }
+  const refused = await agent.call('lineage', ofRow)
+  expect(refused.structured.missing).toMatchObject({ role: 'stagedoor_agent' })
+  // Nothing that an agent could stage would show it these.
+  expect(refused.data.hint).toMatch(/docs\/guides\/agents\.md/)
+  expect(refused.data.hint).not.toMatch(/stage/i)
   const origin = await (await mcp.connect(mcp.tokens.operator)).call('lineage', ofRow)
   expect(origin.data.rows[0]).toMatchObject({ upload_id: proposed.data.upload, line: campaign.line })
 })
@@ -137,6 +136,63 @@ it('takes a CSV, and keeps every digit of a number', async () => {
   })
   expect(rounded.structured.error.code).toBe('request_invalid')
   expect(rounded.data.message).toContain('send it as text')
+})
+
+it('lists the open issues of its workspace, and nothing of what they are about', async () => {
+  const issue = async (code: string, workspace: string | null) => {
+    const [opened] = await mcp.db.owner<{ id: string }>(
+      `select iu_core.fn_system_issue_open($1, 'error', 'salaries of Ann', 'Ann earns 100', '{"salary": 100}', $2) as id`,
+      [code, workspace],
+    )
+    return opened!.id
+  }
+  const [seen, resolved] = [
+    await issue('seen', mcp.ads.workspace),
+    await issue('resolved', mcp.ads.workspace),
+  ]
+  await issue('of_others', mcp.other.workspace)
+  await issue('of_nobody', null)
+  await mcp.db.owner(
+    `update iu_core.system_issue set resolved_at = now(), resolved_by = 'test' where issue_id = $1`,
+    [resolved],
+  )
+  const agent = await mcp.connect(mcp.tokens.agent)
+  const listed = await agent.call('list_issues')
+  expect(listed.data.rows).toEqual([
+    {
+      issue_id: seen,
+      code: 'seen',
+      severity: 'error',
+      workspace_id: mcp.ads.workspace,
+      occurrences: '1',
+      opened_at: expect.any(String),
+      last_seen_at: expect.any(String),
+    },
+  ])
+  expect(`${listed.text} ${JSON.stringify(listed.structured)}`).not.toMatch(/Ann|salar/)
+  // What it may not read otherwise either.
+  await expect(
+    mcp.db.as(mcp.ads.agent, (client) => client.query('select from iu_core.system_issue')),
+  ).rejects.toMatchObject({ code: 'permission_denied' })
+  const person = await (await mcp.connect(mcp.tokens.operator)).call('list_issues')
+  expect(person.data.rows).toMatchObject([{ issue_id: seen, title: 'Ann earns 100' }])
+})
+
+it('names a property that there is not, and those that there are', async () => {
+  const agent = await mcp.connect(mcp.tokens.agent)
+  const part = await agent.call('stage_record', {
+    purpose: 'x',
+    key: 'x',
+    parts: [
+      { name: 'a', text: 'b' },
+      { name: 'a', body: 'b' },
+    ],
+  })
+  expect(part.text).toContain('parts/1 has no property "body"; it has name, text, json')
+  const top = await agent.call('get_plan', { upload: 'x', row: 3 })
+  expect(top.text).toContain('the input has no property "row"; it has upload, action, row_type, column')
+  const wrong = await agent.call('get_plan', { upload: 'x', limit: 0 })
+  expect(wrong.text).toContain('limit must be >= 1')
 })
 
 it('profiles text without storing anything', async () => {

@@ -40,6 +40,13 @@ it('proposes a statement, reads its plan and asks for a review; people promote w
   ])
   expect(structured.next).toEqual([])
 
+  // Its dataset takes no rows, so it is not among those for which rows can be proposed.
+  const datasets = await agent.call('list_datasets')
+  expect(datasets.data.datasets.map(({ dataset }: { dataset: string }) => dataset)).toEqual(['ads'])
+  expect(datasets.structured.next.join(' ')).toContain('propose_change')
+  const { resources } = await agent.client.listResources()
+  expect(resources.map(({ uri }) => uri)).toEqual(['stagedoor://dataset/ads'])
+
   const statement = "update wares set price = price + 1 where brand = 'X'"
   const proposed = await agent.call('propose_change', { statement, key: 'dearer' })
   expect(proposed.text).toContain('its plan has 2 rows. Production is unchanged.')

@@ -120,6 +120,23 @@ it('reads files of the folder that it was given, and no others', async () => {
   expect((await agent.call('profile_file', { file: 'week.csv' })).data).toMatchObject({ lines: 1 })
   for (const file of ['../secret.csv', join(home, 'secret.csv'), 'link.csv', '.', '/etc/passwd', 'none.csv'])
     expect((await agent.call('profile_file', { file })).structured.error.code, file).toBe('not_found')
+
+  // A key stands for the bytes of its file, as it does for rows and text.
+  const write = (spend: string) =>
+    writeFileSync(
+      join(folder, 'ads.csv'),
+      `Campaign name,Ad set name,Ad name,Day,Amount spent (AUD),Impressions,Link clicks\nFolder,Retarget,Video,2026-11-01,${spend},1000,10\n`,
+    )
+  const propose = () =>
+    agent.call('propose_rows', { dataset: 'ads', platform: 'meta', key: 'folder', file: 'ads.csv' })
+  write('10.25')
+  const first = await propose()
+  expect(first.data).toMatchObject({ created: true, status: 'planned', lines: { invalid: 0 } })
+  expect((await propose()).data).toMatchObject({ created: false, upload: first.data.upload })
+  write('99.00')
+  const other = await propose()
+  expect(other.structured.error.code).toBe('proposal_key_used')
+  expect(other.data.message).toContain(first.data.upload)
 })
 
 it('says what to do without a token, and ends its work when the token has expired', async () => {

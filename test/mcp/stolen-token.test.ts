@@ -17,7 +17,7 @@ const ORDER =
 
 /** What an agent may write: proposals, requests for an approval (not their decisions), and what happens to them. Everything else must be as before, row for row. */
 const PROPOSALS =
-  /^public\.(staging_\w+|data_uploads)$|^iu_core\.(approval|ingest_proposal|change|change_(counter|comment\w*|history|mention|reviewer)|event_outbox_\w+|iu_staging_(record|payload)|ingest_(upload|plan|reading|repair|submission|mapping|read_option|file)\w*)$/
+  /^public\.(staging_\w+|data_uploads)$|^iu_core\.(approval|ingest_proposal|change|change_(counter|comment\w*|history|mention|reviewer)|event_outbox_\w+|iu_staging_(record|payload)|ingest_(upload|plan|reading|repair|submission|mapping|read_option|file|staged_row)\w*)$/
 /** Workers say that they live, whoever else does something. */
 const LIVING = /^iu_core\.(job_worker|leader|process)$/
 

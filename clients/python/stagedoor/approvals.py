@@ -180,8 +180,12 @@ def use_or_raise(client: "Client", approval: types.Approval) -> None:
     try:
         client.approvals.use(approval["approval_id"], digest=approval["digest"])
     except ApiError as error:
-        if error.code == "staging_decided":  # another process was faster
-            raise ApprovalUsed(client.approvals.get(approval["approval_id"])) from None
+        if error.code in ("staging_decided", "staging_expired"):  # used by another process, expired, or taken back: the request says which
+            now = client.approvals.get(approval["approval_id"])
+            if now["status"] != "approved":
+                raise ApprovalNotGiven(now) from None
+            if now["run"] is not None:
+                raise ApprovalUsed(now) from None
         raise
 
 

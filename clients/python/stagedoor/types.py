@@ -456,6 +456,8 @@ class NoHits(TypedDict):
     waiting: int
     unknown_words: List[UnknownWord]
     without_filters: Optional[int]
+    excluded: List[str]
+    without_exclusions: Optional[int]
 
 
 OwnTotal = TypedDict(

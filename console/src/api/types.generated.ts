@@ -7120,6 +7120,10 @@ export interface components {
             unknown_words: components["schemas"]["UnknownWord"][];
             /** @description how many hits the same question has without filters, counted up to the limit; null: it had none */
             without_filters: number | null;
+            /** @description what the question excludes */
+            excluded: string[];
+            /** @description how many hits the same question has if it excludes nothing, counted up to the limit; null: it excludes nothing, or asks for nothing else */
+            without_exclusions: number | null;
         };
         OfferedInvitation: {
             workspace: string;
@@ -13286,7 +13290,8 @@ export interface operations {
         parameters: {
             query: {
                 row_type?: string;
-                action?: "insert" | "update" | "unchanged" | "delete" | "skipped" | "refused";
+                /** @description `changes`: new, changed and deleted rows */
+                action?: "insert" | "update" | "unchanged" | "delete" | "skipped" | "refused" | "changes";
                 /** @description only updates that change this column */
                 column?: string;
                 /** @description … by more than this share of the old value: 0.5 */

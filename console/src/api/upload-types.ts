@@ -36,6 +36,8 @@ export type StagedRow = Answer<'listUploadRows'>['rows'][number]
 export type LineProblem = StagedRow['validation_errors'][number]
 export type PlanRow = Answer<'listPlanRows'>['rows'][number]
 export type PlanAction = PlanRow['action']
+/** `changes`: everything that a promotion writes. */
+export type PlanShow = PlanAction | 'changes'
 export type LedgerRow = Answer<'listUploadLineage'>['rows'][number]
 export type LineageEntry = Answer<'getRowLineage'>['entries'][number]
 export type RowLineage = Answer<'getRowLineage'>

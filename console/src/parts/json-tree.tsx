@@ -2,6 +2,8 @@ import './json-tree.css'
 
 /** How many levels stand open at first. */
 const OPEN_DEPTH = 1
+/** So many values are read at a glance: with `opensIfSmall` all of them stand open. */
+const SMALL = 200
 /** More members than this of one object or list are not drawn. */
 const MAX_MEMBERS = 500
 
@@ -27,29 +29,50 @@ export function parseExactJson(text: string): unknown {
 }
 
 /** JSON that folds. For what people decide on, give it a value of `parseExactJson`. */
-export function JsonTree({ value, label }: { value: unknown; label: string }) {
+export function JsonTree({
+  value,
+  label,
+  opensIfSmall = false,
+}: {
+  value: unknown
+  label: string
+  opensIfSmall?: boolean
+}) {
+  const isOpen = opensIfSmall && countUpTo(value, SMALL + 1) <= SMALL
   return (
     <section className="json" aria-label={label}>
-      <Value value={value} depth={0} />
+      <Value value={value} levels={isOpen ? Number.POSITIVE_INFINITY : OPEN_DEPTH} />
     </section>
   )
 }
 
-function Value({ value, depth }: { value: unknown; depth: number }) {
+/** How many values it holds; more than `most` are not counted. */
+function countUpTo(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return 1
+  let count = 1
+  for (const member of Object.values(value)) {
+    if (count >= most) break
+    count += countUpTo(member, most - count)
+  }
+  return count
+}
+
+/** `levels`: how many stand open. */
+function Value({ value, levels }: { value: unknown; levels: number }) {
   if (typeof value !== 'object' || value === null || value instanceof WrittenNumber)
     return <Plain value={value} />
   const isList = Array.isArray(value)
   const members = Object.entries(value)
   if (members.length === 0) return <code>{isList ? '[]' : '{}'}</code>
   return (
-    <details open={depth < OPEN_DEPTH}>
+    <details open={levels > 0}>
       <summary>
         <code>{isList ? `[ ${members.length} ]` : `{ ${previewOf(members)} }`}</code>
       </summary>
       <ul>
         {members.slice(0, MAX_MEMBERS).map(([name, member]) => (
           <li key={name}>
-            <code className="json-name">{name}</code> <Value value={member} depth={depth + 1} />
+            <code className="json-name">{name}</code> <Value value={member} levels={levels - 1} />
           </li>
         ))}
         {members.length > MAX_MEMBERS && (

@@ -47,7 +47,7 @@ export function ApprovalCard({ record, approval }: { record: StagingRecord; appr
 
 function Shown({ text, isJson }: { text: string; isJson: boolean }) {
   const value = isJson ? parseExactJson(text) : undefined
-  if (value !== undefined) return <JsonTree value={value} label="What is shown" />
+  if (value !== undefined) return <JsonTree value={value} label="What is shown" opensIfSmall />
   return isJson ? <pre className="part-text">{text}</pre> : <Markdown text={text} />
 }
 

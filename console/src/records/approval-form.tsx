@@ -3,7 +3,7 @@ import type { Approval } from '../api/types.ts'
 type Field = Approval['form'][number]
 export type Answers = Readonly<Record<string, string | number | boolean>>
 
-/** The fields that a reviewer fills in; what is empty is left out. The server checks them. */
+/** The fields that a reviewer fills in; what is empty is left out. What does not fit is said below its field; the server checks it again. */
 export function ApprovalForm({
   fields,
   answers,
@@ -22,22 +22,28 @@ export function ApprovalForm({
   return (
     <fieldset className="approval-form" disabled={disabled}>
       <legend className="unseen">Form</legend>
-      {fields.map((field) => (
-        <label
-          key={field.name}
-          className={field.type === 'boolean' ? 'mark' : 'field'}
-          htmlFor={`answer-${field.name}`}
-        >
-          {field.type !== 'boolean' && <FieldName field={field} />}
-          <Input
-            id={`answer-${field.name}`}
-            field={field}
-            value={answers[field.name]}
-            change={(value) => change(field.name, value)}
-          />
-          {field.type === 'boolean' && <FieldName field={field} />}
-        </label>
-      ))}
+      {fields.map((field) => {
+        const id = `answer-${field.name}`
+        const limitError = limitErrorOf(field, answers[field.name])
+        return (
+          <div key={field.name}>
+            <label className={field.type === 'boolean' ? 'mark' : 'field'} htmlFor={id}>
+              {field.type !== 'boolean' && <FieldName field={field} />}
+              <Input
+                id={id}
+                field={field}
+                value={answers[field.name]}
+                limitError={limitError === undefined ? undefined : `${id}-error`}
+                change={(value) => change(field.name, value)}
+              />
+              {field.type === 'boolean' && <FieldName field={field} />}
+            </label>
+            <span id={`${id}-error`} className="tiny is-wrong" role="status">
+              {limitError}
+            </span>
+          </div>
+        )
+      })}
     </fieldset>
   )
 }
@@ -64,11 +70,14 @@ function Input({
   id,
   field: { type, required = false, choices = [], min, max },
   value,
+  limitError,
   change,
 }: {
   id: string
   field: Field
   value: string | number | boolean | undefined
+  /** The id of what says why the value does not fit; undefined: it does. */
+  limitError: string | undefined
   change(value: string | number | boolean | undefined): void
 }) {
   switch (type) {
@@ -104,6 +113,8 @@ function Input({
           min={min}
           max={max}
           required={required}
+          aria-invalid={limitError !== undefined}
+          aria-describedby={limitError}
           value={value === undefined ? '' : String(value)}
           onChange={({ target }) => change(target.value === '' ? undefined : Number(target.value))}
         />
@@ -125,11 +136,37 @@ function Input({
           rows={2}
           maxLength={max}
           required={required}
+          aria-invalid={limitError !== undefined}
+          aria-describedby={limitError}
           value={String(value ?? '')}
           onChange={(event) => change(event.target.value)}
         />
       )
   }
+}
+
+/** Why a value is outside of the limits of its field; undefined: it is not, or it is empty. */
+function limitErrorOf(
+  { type, min, max }: Field,
+  value: string | number | boolean | undefined,
+): string | undefined {
+  if (value === undefined) return undefined
+  if (type === 'number') {
+    if (min !== undefined && Number(value) < min) return `must be at least ${min}`
+    if (max !== undefined && Number(value) > max) return `must be at most ${max}`
+  }
+  // Counted as the database does.
+  const length = type === 'text' ? [...String(value)].length : 0
+  if (type === 'text' && min !== undefined && length < min) return `has fewer than ${min} characters`
+  if (type === 'text' && max !== undefined && length > max) return `has more than ${max} characters`
+  return undefined
+}
+
+/** The fields whose value does not fit, by their labels. */
+export function invalidFieldsIn(fields: readonly Field[], answers: Answers): string[] {
+  return fields.flatMap((field) =>
+    limitErrorOf(field, answers[field.name]) === undefined ? [] : [field.label ?? field.name],
+  )
 }
 
 /** The fields that must be filled in and are not, by their labels. */

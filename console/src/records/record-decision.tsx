@@ -10,7 +10,7 @@ import { RejectDialog } from '../parts/reject-dialog.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useSession } from '../session/session.tsx'
 import { Checklist } from '../upload/decision/checklist.tsx'
-import { type Answers, ApprovalForm, missingIn } from './approval-form.tsx'
+import { type Answers, ApprovalForm, invalidFieldsIn, missingIn } from './approval-form.tsx'
 import '../upload/decision/decision.css'
 
 interface Props {
@@ -39,6 +39,7 @@ export function RecordDecision({ record, approval, take }: Props) {
   // A second reviewer approves what the first one filled in.
   const filled = { ...(approval?.answers as Answers | null), ...answers }
   const missing = missingIn(form, filled)
+  const invalidFields = invalidFieldsIn(form, filled)
   const pending = lifecycle_status === 'pending'
   const mine = record.owner_actor === me.actor
   const ticked = record.checklist.filter(({ ticked_at }) => ticked_at !== null).map(({ item_id }) => item_id)
@@ -114,13 +115,20 @@ export function RecordDecision({ record, approval, take }: Props) {
           <>
             <ActionButton
               text="Approve"
-              allowed={may.approve.allowed && (!isRequest || approval !== undefined) && missing.length === 0}
+              allowed={
+                may.approve.allowed &&
+                (!isRequest || approval !== undefined) &&
+                missing.length === 0 &&
+                invalidFields.length === 0
+              }
               why={
                 mine && record.four_eyes
                   ? undefined
                   : may.approve.allowed && missing.length > 0
                     ? `Fill in: ${missing.join(', ')}`
-                    : may.approve.reason
+                    : may.approve.allowed && invalidFields.length > 0
+                      ? `Correct: ${invalidFields.join(', ')}`
+                      : may.approve.reason
               }
               busy={busy !== undefined}
               next

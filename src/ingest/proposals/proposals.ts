@@ -9,9 +9,11 @@
  * A process that dies before the plan is recorded leaves nothing, or an upload without a reader, which fails like one of a file.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { StagedoorError } from '../../kernel/errors.ts'
+import { asStagedoorError, StagedoorError } from '../../kernel/errors.ts'
 import type { Client, Queryable } from '../../kernel/postgres/connection.ts'
+import { mapDatabaseError } from '../../kernel/postgres/errors.ts'
 import { inTransaction, SERVICE_ROLE } from '../../kernel/postgres/transaction.ts'
+import { withinAssertionLimit } from '../assertion-limit.ts'
 import {
   advanceUpload,
   type IngestActor,
@@ -72,7 +74,10 @@ export async function propose(
   return record(deps, statement, workedOut, proposer, options)
 }
 
-/** The same statement once more, as a new proposal; the earlier one is discarded where it was not promoted, unless this is a dry run. */
+/**
+ * The same statement once more, as a new proposal; the earlier one is discarded where it was not promoted, unless this is a dry run. Whoever
+ * may not discard it is refused before anything is done.
+ */
 export async function proposeAgain(
   deps: PipelineDeps,
   upload: string,
@@ -85,11 +90,38 @@ export async function proposeAgain(
   const { statement } = before.proposal
   const workspaceId = before.workspace_id
   const named = { title: title ?? (before.file_name === titleOf(statement) ? undefined : before.file_name) }
+  const replaces = before.status === 'planned' && !options.dryRun
+  if (replaces) await requireDiscardable(actor, upload)
   const result = await propose(deps, statement, { ...options, ...named, workspaceId })
-  if (before.status === 'planned' && !options.dryRun)
-    await actor.transaction((client) => discardUpload(client, upload, actor.onBehalfOf))
+  if (replaces)
+    await actor
+      .transaction((client) => discardUpload(client, upload, actor.onBehalfOf))
+      .catch((error: unknown) => {
+        // Somebody has discarded or promoted it meanwhile: the new proposal stands beside that.
+        if (refusalOf(error).code !== 'upload_state') throw error
+      })
   return result
 }
+
+/** Discards the upload and takes that back. */
+function requireDiscardable(actor: IngestActor, upload: string): Promise<void> {
+  return actor.transaction(async (client) => {
+    await client.query('savepoint discardable')
+    try {
+      await discardUpload(client, upload, actor.onBehalfOf)
+    } catch (error) {
+      const { code, message, details } = refusalOf(error)
+      const hint =
+        'Nothing was proposed. Propose the statement itself, which leaves the earlier proposal as it is: `stagedoor propose "…"`, or POST /api/v1/proposals with `statement`.'
+      throw new StagedoorError(code, details, { cause: error, message, hint })
+    } finally {
+      // A lost connection has its own error, and nothing to take back.
+      await client.query('rollback to savepoint discardable').catch(() => {})
+    }
+  })
+}
+
+const refusalOf = (error: unknown) => asStagedoorError(mapDatabaseError(error))
 
 async function record(
   deps: PipelineDeps,
@@ -118,21 +150,23 @@ async function record(
     await inTransaction(
       deps.pool,
       (client) =>
-        client.query('select from iu_core.fn_proposal_plan($1, $2, $3, $4, $5, $6, $7)', [
-          upload_id,
-          reader_token,
-          JSON.stringify({
-            statement,
-            operation,
-            took_ms: Math.round(tookMs),
-            locked_ms: Math.round(lockedMs),
-            defaults,
-          }),
-          rows.map(({ action }) => action),
-          rows.map(({ before }) => before),
-          rows.map(({ after }) => after),
-          proposer,
-        ]),
+        withinAssertionLimit(client, () =>
+          client.query('select from iu_core.fn_proposal_plan($1, $2, $3, $4, $5, $6, $7)', [
+            upload_id,
+            reader_token,
+            JSON.stringify({
+              statement,
+              operation,
+              took_ms: Math.round(tookMs),
+              locked_ms: Math.round(lockedMs),
+              defaults,
+            }),
+            rows.map(({ action }) => action),
+            rows.map(({ before }) => before),
+            rows.map(({ after }) => after),
+            proposer,
+          ]),
+        ),
       SERVICE_ROLE,
     )
   } catch (error) {

@@ -82,6 +82,11 @@ it('opens a table and prints the rights for its owner, proposes, shows the state
   )
   expect((await cli('propose', 'update shelf set price = 0')).stderr).toContain('not open to proposals')
   await cli('proposal', 'open', 'shelf')
+  // More rows than a screen: it says that these are the first.
+  await sql('insert into shelf select n, n from generate_series(101, 125) n')
+  const many = await cli('propose', 'update shelf set price = price + 1', '--dry-run')
+  await sql('delete from shelf where id > 100')
+  expect(many.stdout).toMatch(/the first 20; all of them: stagedoor upload plan/)
 })
 
 describe('a process that is killed', () => {

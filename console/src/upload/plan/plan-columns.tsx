@@ -10,6 +10,7 @@ import {
   moneyIn,
   NAME_FIELD,
   nameOf,
+  namesFor,
   ownKeyOf,
   parentsOf,
   textOf,
@@ -37,6 +38,8 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
   const written = new Set<string>()
   const figures = new Set<string>()
   const keys = new Set<string>()
+  /** Columns with the name of a row that does not bear it, such as a new row of a statement, which has no line. */
+  const unnamed = new Set<string>()
   for (let index = 0; index < Math.min(SAMPLE, pages.count); index += 1) {
     const row = pages.at(index)
     for (const { column } of row ? ownKeyOf(row) : []) keys.add(column)
@@ -47,6 +50,8 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
       const key = keys.has(name) || (row?.target_key !== null && name in (row?.target_key ?? {}))
       const isNamed = row?.names?.[name] !== undefined
       if (typeof value === 'number' && !isNamed) figures.add(name)
+      if (row && value !== null && NAME_FIELD.test(name) && !namesFor(row, fields).includes(String(value)))
+        unnamed.add(name)
       if (!key && value !== null && (isNamed || !isId(value)) && name !== 'platform') written.add(name)
     }
   }
@@ -55,7 +60,7 @@ export function columnsIn(pages: Pages<PlanRow>, fields: readonly string[]): Fou
     return index === -1 ? fields.length : index
   }
   // Beside its key the row already bears its name.
-  const isShown = (name: string) => keys.size > 0 && NAME_FIELD.test(name)
+  const isShown = (name: string) => keys.size > 0 && NAME_FIELD.test(name) && !unnamed.has(name)
   const rest = [...written].filter((name) => !changed.has(name) && !isShown(name))
   const inOrder = (some: Iterable<string>) => [...some].sort((a, b) => place(a) - place(b))
   return {

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
-import type { Dataset, PlanAction, Totals } from '../../api/upload-types.ts'
+import type { Dataset, PlanAction, PlanShow, Totals } from '../../api/upload-types.ts'
 import { count } from '../../parts/format.ts'
 import type { PlanSpecial } from './plan-view.ts'
 
 export interface PlanFilter {
   readonly row_type: string | undefined
-  readonly action: PlanAction | undefined
+  readonly action: PlanShow | undefined
   readonly column: string | undefined
   /** Only changes by more than this share of the old value. */
   readonly percent: number | undefined
@@ -19,6 +19,8 @@ const WORDS: readonly (readonly [PlanAction, string])[] = [
   ['skipped', 'skipped lines'],
   ['refused', 'invalid rows'],
 ]
+/** What a promotion writes. */
+export const WRITING: readonly PlanAction[] = ['insert', 'update', 'delete']
 const SHARES = [0, 1, 5, 10, 25, 50, 100]
 
 interface Props {
@@ -54,7 +56,9 @@ export function PlanFilters({
 }: Props) {
   const actions = totals[filter.row_type ?? ''] ?? {}
   const types = dataset?.row_types.map(({ row_type }) => row_type).filter((type) => type in totals)
-  const updates = filter.action === 'update' && special === undefined
+  const updates =
+    special === undefined &&
+    (filter.action === 'update' || (filter.action === 'changes' && (actions.update ?? 0) > 0))
   return (
     <div className="filters">
       <span>Show</span>
@@ -64,7 +68,7 @@ export function PlanFilters({
         onChange={(event) => {
           const chosen = specials.find(([one]) => one === event.target.value)
           if (chosen) return choose(chosen[0])
-          const action = (event.target.value || undefined) as PlanAction | undefined
+          const action = (event.target.value || undefined) as PlanShow | undefined
           change({ ...filter, action, column: undefined, percent: undefined })
         }}
       >
@@ -73,6 +77,9 @@ export function PlanFilters({
             {words}
           </option>
         ))}
+        <option value="changes">
+          everything that changes ({count(WRITING.reduce((sum, one) => sum + (actions[one] ?? 0), 0))})
+        </option>
         <option value="">everything</option>
         {WORDS.map(([action, word]) => (
           <option key={action} value={action}>
@@ -107,6 +114,8 @@ export function PlanFilters({
             onChange={(event) =>
               change({
                 ...filter,
+                // Only rows that are there already have a changed column.
+                action: event.target.value === '' ? filter.action : 'update',
                 column: event.target.value || undefined,
                 percent: figures.has(event.target.value) ? filter.percent : undefined,
               })

@@ -6,10 +6,12 @@ import { dependentsText } from './values.ts'
 
 const ACTIONS = ['insert', 'update', 'unchanged', 'delete', 'skipped', 'refused'] as const
 
-/** The whole plan in numbers and one bar; deletes only where the file is a snapshot. */
+/** The whole plan in numbers and one bar; deletes only where the file is a snapshot, or a statement deletes rows. */
 export function PlanSummary({ upload }: { upload: UploadDetail }) {
   const sums = sumActions(upload.plan_totals)
-  const actions = ACTIONS.filter((action) => action !== 'delete' || upload.plan_snapshot !== null)
+  const actions = ACTIONS.filter(
+    (action) => action !== 'delete' || upload.plan_snapshot !== null || sums.delete,
+  )
   return (
     <>
       <dl className="sums">

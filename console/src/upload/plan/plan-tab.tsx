@@ -91,7 +91,7 @@ function Planned({ upload, change, dataset, stale }: Props) {
   const known = offered[row_type ?? ''] ?? NO_COLUMNS
   const fresh = found.names.filter((name) => !known.includes(name))
   if (fresh.length > 0) setOffered({ ...offered, [row_type ?? '']: [...known, ...fresh] })
-  const mixed = action === undefined || line !== undefined || approved !== undefined
+  const mixed = action === undefined || action === 'changes' || line !== undefined || approved !== undefined
   const phone = useNarrow(560)
   const { notes, said } = useRowNotes(change, { placeOf, columnOf: dataColumn, columns: known, line })
   const marked = phone ? notes : undefined

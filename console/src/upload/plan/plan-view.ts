@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
-import type { PlanAction, UploadDetail } from '../../api/upload-types.ts'
+import type { PlanShow, UploadDetail } from '../../api/upload-types.ts'
 import { useParameters } from '../../route.ts'
-import type { PlanFilter } from './plan-filters.tsx'
+import { type PlanFilter, WRITING } from './plan-filters.tsx'
 
 /** Views beside the rows of the plan: what changed in production since (all of it, or conflicts only), and since an approval. */
 export type PlanSpecial = 'conflicts' | 'moved' | 'since'
@@ -22,7 +22,7 @@ export function usePlanView(upload: UploadDetail, offered: readonly PlanSpecial[
   const filter: PlanFilter = isChosen
     ? {
         row_type: isTable ? table : first.row_type,
-        action: show === null || show === 'all' || SPECIALS.includes(show) ? undefined : (show as PlanAction),
+        action: show === null || show === 'all' || SPECIALS.includes(show) ? undefined : (show as PlanShow),
         column: parameters.get('column') ?? undefined,
         percent: over === null ? undefined : Number(over),
       }
@@ -49,13 +49,17 @@ export function usePlanView(upload: UploadDetail, offered: readonly PlanSpecial[
   }
 }
 
-/** What most people look for: the changes of the lines themselves. */
+/** What is approved: everything that changes of the lines themselves, and not a part of it. */
 function firstFilter(upload: UploadDetail): PlanFilter {
   const totals = upload.plan_totals ?? {}
   const leaf = upload.reading?.layout.leaf
   const row_type = leaf !== undefined && leaf in totals ? leaf : Object.keys(totals)[0]
   const actions = totals[row_type ?? ''] ?? {}
-  // Deletes are what nobody must overlook.
-  const action = actions.delete ? 'delete' : actions.update ? 'update' : actions.insert ? 'insert' : undefined
-  return { row_type, action, column: undefined, percent: undefined }
+  const writing = WRITING.filter((action) => actions[action])
+  return {
+    row_type,
+    action: writing.length > 1 ? 'changes' : writing[0],
+    column: undefined,
+    percent: undefined,
+  }
 }
