@@ -27,9 +27,17 @@ export { listPromotions } from '../../dist/ingest/promotion.js'
 export { openProposalTable, proposalGrants, propose } from '../../dist/ingest/proposals/proposals.js'
 export { repairUpload } from '../../dist/ingest/repair.js'
 export { listUploads } from '../../dist/ingest/uploads.js'
-export { beginJobs, claimJobs, completeJobs, leaveWorker, registerWorker } from '../../dist/jobs/lease.js'
+export { ClaimCursor } from '../../dist/jobs/claims.js'
+export {
+  beginJobs,
+  claimJobs,
+  claimJobsById,
+  completeJobs,
+  leaveWorker,
+  registerWorker,
+} from '../../dist/jobs/lease.js'
 export { enqueue, enqueueMany, listJobs } from '../../dist/jobs/queue.js'
-export { ClaimCursor, startWorker } from '../../dist/jobs/worker.js'
+export { startWorker } from '../../dist/jobs/worker.js'
 export type { JsonObject } from '../../dist/kernel/json.js'
 export { createPool } from '../../dist/kernel/postgres/connection.js'
 export { type EmbeddedServer, startEmbedded } from '../../dist/kernel/postgres/embedded/server.js'

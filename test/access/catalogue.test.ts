@@ -19,6 +19,8 @@ const MEMBERSHIP_PRIMITIVES = {
   'iu_core.fn_my_memberships()': 'the same with names and roles: it takes no argument and shows only the own',
   'iu_core.fn_my_token_creator()': 'who created the token that acts: it takes no argument',
   'iu_core.fn_my_token_names(text[])': 'names of tokens, only of the workspaces of whoever acts',
+  'iu_core.fn_system_issue_summaries(integer,uuid)':
+    'kinds, counts and times of issues, only of the workspaces of whoever acts',
   'iu_core.fn_gate_open(text)': 'vector_worker asks a shared switch, which has no workspace',
 }
 
@@ -265,6 +267,8 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_why(uuid,text,uuid[])',
     'iu_core.fn_search_words(text,text)',
     'iu_core.fn_search_written(uuid,text[],uuid[],text[])',
+    // Kinds, counts and times of the issues of its workspaces; their texts stay with people.
+    'iu_core.fn_system_issue_summaries(integer,uuid)',
     'iu_core.fn_text_language(text)',
     'iu_core.fn_time_uuid()',
     'iu_core.fn_time_uuid_floor(timestamp with time zone)',

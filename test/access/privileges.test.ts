@@ -14,7 +14,11 @@ const WRITES = ['insert', 'update', 'delete', 'truncate', 'references', 'trigger
 const WRITTEN_DIRECTLY: Record<string, readonly string[]> = {
   // Membership is administration: back-end code keeps it, as it keeps public.workspace_members.
   'iu_core.workspace_member_role': ['service_role'],
+  // The table of the view public.staging_rows, which belongs to the back end, too: it copies the rows of a file into it. Columns that say
+  // whose a row is cannot be updated, so there is no right to update it as a whole.
+  'iu_core.ingest_staged_row': ['service_role'],
 }
+const NOT_UPDATED = ['iu_core.ingest_staged_row']
 
 /** What a role may do with each table, view and sequence of these schemas; those without any right are left out. */
 async function rights(role: string, schemas: string[]): Promise<Record<string, string[]>> {
@@ -42,7 +46,12 @@ describe.each(OTHERS)('%s', (role) => {
       .filter(([, writes]) => writes.length > 0)
     const allowed = Object.entries(WRITTEN_DIRECTLY).filter(([, roles]) => roles.includes(role))
     expect(Object.fromEntries(found)).toEqual(
-      Object.fromEntries(allowed.map(([table]) => [table, ['insert', 'update', 'delete']])),
+      Object.fromEntries(
+        allowed.map(([table]) => [
+          table,
+          NOT_UPDATED.includes(table) ? ['insert', 'delete'] : ['insert', 'update', 'delete'],
+        ]),
+      ),
     )
   })
 

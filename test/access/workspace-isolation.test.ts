@@ -150,7 +150,7 @@ it('is tested on every table that has a workspace', async () => {
       'iu_core.ingest_proposal_table',
       // In test/ingest/own-tables.
       'iu_core.ingest_dataset',
-      'staging_rows',
+      'iu_core.ingest_staged_row',
       'staging_id_resolution',
       // The projection of search: nobody reads it but through functions (privileges.test.ts).
       ...['chunk', 'language', 'lexeme', 'pending', 'statistics'].map((name) => `iu_core.search_${name}`),

@@ -30,7 +30,7 @@ beforeAll(async () => {
   // Chunks of a chosen length are not needed: a slow COPY makes every moment of a reading long enough to be hit.
   await db.owner(`
     create function public.slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return null; end $$;
-    create trigger slowly after insert on public.staging_rows for each statement execute function public.slowly();
+    create trigger slowly after insert on iu_core.ingest_staged_row for each statement execute function public.slowly();
     create trigger slowly after insert on iu_core.ingest_plan for each statement execute function public.slowly()`)
 })
 afterAll(async () => {
@@ -128,7 +128,7 @@ it('writes nothing after another process took over from a reader that was frozen
   const upload = await queue()
   await until('it copies rows', async () => {
     const rows = await db.owner(
-      `select from pg_stat_activity where datname = current_database() and query ilike 'copy public.staging_rows%' and state = 'active'`,
+      `select from pg_stat_activity where datname = current_database() and query ilike 'copy iu_core.ingest_staged_row%' and state = 'active'`,
     )
     return rows.length > 0 || !(await isTaken(upload))
   })

@@ -13,7 +13,7 @@ const OLD_UPLOAD = `insert into iu_core.ingest_upload (
   values ('00000000-0000-7000-8000-000000000001', $1, $1, 'ads', 'meta', 'old.csv', repeat('0', 64), 1, 'discarded', now(), 'bench', '{}')`
 
 /** Rows that were promoted eight days ago: one bucket of retention, all due. */
-const OLD_ROWS = `insert into public.staging_rows (
+const OLD_ROWS = `insert into iu_core.ingest_staged_row (
     workspace_id, client_id, upload_id, platform, row_type, row_number, raw_payload, normalized_payload, validation_status,
     processing_action, processed_at, created_at)
   select $1, $1, '00000000-0000-7000-8000-000000000001', 'meta', 'daily_metric', n, '{"Day": "2026-11-09"}',

@@ -1,5 +1,5 @@
 /**
- * The floor: rows of the same shape, ready-made, by COPY into a table with one unique index, one INSERT … ON CONFLICT
+ * The floor: rows of the same shape, as public.staging_rows shows them, ready-made, by COPY into a table with one unique index, one INSERT … ON CONFLICT
  * into metrics, one UPDATE that marks them. Nothing is read, checked, resolved, planned, compared or logged. Beside it the same
  * into the table of the pipeline, with its foreign keys and CHECKs.
  */
@@ -65,15 +65,15 @@ async function through(floor: Floor, { database, size, round }: Task): Promise<F
     await ingestExport(world, floor.until)
     if (floor.until === 'promoted') {
       await session.query(
-        `update public.staging_rows s set normalized_payload = to_jsonb(m.*) from public.daily_metrics m where m.id = s.target_internal_id;
-         delete from public.staging_rows where row_type <> 'daily_metric'`,
+        `update iu_core.ingest_staged_row s set normalized_payload = to_jsonb(m.*), normalized_values = null from public.daily_metrics m where m.id = s.id;
+         delete from iu_core.ingest_staged_row where row_type <> 'daily_metric'`,
       )
     }
     await pipeline(
-      session.query(pgCopy.to('copy public.staging_rows to stdout (format csv)')),
+      session.query(pgCopy.to('copy (select * from public.staging_rows) to stdout (format csv)')),
       createWriteStream(rows),
     )
-    await session.query(`truncate public.staging_rows; ${floor.prepare}; checkpoint`)
+    await session.query(`truncate iu_core.ingest_staged_row; ${floor.prepare}; checkpoint`)
     const cpu = await postgresCpuMs(session)
     const started = performance.now()
     await pipeline(

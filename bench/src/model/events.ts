@@ -120,8 +120,13 @@ export class Thread {
     this.slowdown = slowdown
   }
 
+  /** 0 while it has something to do. */
+  get idleMs(): number {
+    return this.busy ? 0 : this.sim.now - this.idleSince
+  }
+
   use(demandMs: number, done: () => void): void {
-    const ms = this.busy ? demandMs : demandMs * this.slowdown(this.sim.now - this.idleSince)
+    const ms = this.busy ? demandMs : demandMs * this.slowdown(this.idleMs)
     this.usedMs += ms
     this.queue.push({ demandMs: ms, done })
     if (!this.busy) this.next()

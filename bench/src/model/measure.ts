@@ -14,6 +14,7 @@ import {
   beginJobs,
   ClaimCursor,
   claimJobs,
+  claimJobsById,
   completeJobs,
   createPool,
   enqueueMany,
@@ -49,7 +50,13 @@ const SIZES = [
   { rows: 100, jobs: 10_000 },
   { rows: 400, jobs: 20_000 },
 ] as const
+/** Of the drain that says what a handler costs that waits. */
+const WAITING_HANDLER_MS = 20
 const IDLE_GAPS_MS = [5, 20, 50]
+const COLD_JOBS = 120
+/** Before each of the round trips and hops that find both ends idle. */
+const IDLE_MS = 10
+const IDLE_SAMPLES = 100
 const CLAIMERS = 16
 const NOTIFY_SECONDS = 2
 
@@ -112,10 +119,12 @@ export function parametersOf(
     postgres: {
       ...statements.costs,
       empty_claim_us: statements.emptyClaimUs,
+      claim_by_id: statements.claimById,
       contention: statements.contention.cost,
       cold: statements.cold,
       background_factor: statements.backgroundFactor,
       commit_ms: commit.commitMs,
+      flush_ms_per_mb: commit.flushMsPerMb,
       notify_us: Math.max(0, silent.postgres_us - plain.postgres_us),
       listener_us: Math.max(0, heard.postgres_us - silent.postgres_us) / heard.listeners,
       wal: statements.wal,
@@ -123,6 +132,7 @@ export function parametersOf(
     },
     node: unflatten<Parameters['node']>(round.node!),
     round_trip_ms: commit.roundTripMs,
+    idle_round_trip_ms: commit.idleRoundTripMs,
     ...(nats.request !== undefined && { nats }),
     tables: { claims: [...statements.table, ...statements.contention.table], notify: commit.notify },
   }
@@ -251,6 +261,8 @@ async function measureStatements(database: BenchDatabase) {
     })
   }
   const emptyClaimUs = await measureEmptyClaim(session)
+  await emptyQueue(superuser)
+  const claimById = await measureClaimById(session)
   await closeSession(session)
   const costs = Object.fromEntries(
     Object.entries(points).map(([name, list]) => [name, fitLine(list)]),
@@ -260,6 +272,7 @@ async function measureStatements(database: BenchDatabase) {
     costs,
     table,
     emptyClaimUs,
+    claimById,
     backgroundFactor: Math.max(1, serverMs / sessionMs),
     // Three statements a batch: claim, begin, complete.
     wal: { job_bytes: walFit.row_us, statement_bytes: walFit.base_us / 3 },
@@ -273,6 +286,20 @@ async function measureEmptyClaim(session: Session): Promise<number> {
     await claimJobs(session.client, session.worker, 100, { prepared: true, held: 1 })
   await delay(2)
   return ((sessionCpuMs(session.pid) - before) * 1000) / count
+}
+
+async function measureClaimById(session: Session): Promise<Parameters['postgres']['claim_by_id']> {
+  const { client, pid, worker } = session
+  const count = 300
+  await fillQueue(client, count)
+  const { rows } = await client.query<{ job_id: string }>('select job_id from iu_core.job_queue')
+  const timed = async (): Promise<number> => {
+    const before = sessionCpuMs(pid)
+    for (const { job_id } of rows) await claimJobsById(client, worker, [job_id])
+    await delay(2)
+    return ((sessionCpuMs(pid) - before) * 1000) / count
+  }
+  return { hit_us: await timed(), miss_us: await timed() }
 }
 
 /** Claims and completes by so many until nothing is left. */
@@ -310,24 +337,35 @@ async function drainOnce(
   }
 }
 
+/** Sessions in turn: what one leaves in the caches of the cores the next ones displace. */
+const COLD_SESSIONS = 4
+
 async function measureCold(database: BenchDatabase): Promise<Parameters['postgres']['cold']> {
   const superuser = await database.superuser()
-  const session = await openSession(database)
+  const sessions = await Promise.all(Array.from({ length: COLD_SESSIONS }, () => openSession(database)))
+  const usedMs = (): number => sessions.reduce((sum, { pid }) => sum + sessionCpuMs(pid), 0)
   const cost = async (gapMs: number): Promise<number> => {
-    const jobs = gapMs === 0 ? 400 : 100
     await emptyQueue(superuser)
-    await fillQueue(session.client, jobs)
-    const before = sessionCpuMs(session.pid)
-    await drainOnce(session, 2, false, gapMs)
+    await fillQueue(sessions[0]!.client, COLD_JOBS)
+    const before = usedMs()
+    for (let left = COLD_JOBS, turn = 0; left > 0; left -= 2, turn++) {
+      // In a row, or after all others have had their turn.
+      const { client, worker } = sessions[gapMs === 0 ? 0 : turn % COLD_SESSIONS]!
+      const found = await claimJobs(client, worker, 2, { prepared: true, held: 1 })
+      if (gapMs > 0) await delay(gapMs / COLD_SESSIONS)
+      const completed = found.map((job) => ({ job }))
+      await completeJobs(client, worker, completed, { prepared: true })
+      if (gapMs > 0) await delay(gapMs / COLD_SESSIONS)
+    }
     await delay(2)
-    return (sessionCpuMs(session.pid) - before) / jobs
+    return (usedMs() - before) / COLD_JOBS
   }
-  await cost(0)
+  for (const gapMs of [0, 4]) await cost(gapMs)
   const warm = await cost(0)
   const factors = []
   for (const idle_ms of IDLE_GAPS_MS)
     factors.push({ idle_ms, factor: Math.max(1, (await cost(idle_ms)) / warm) })
-  await closeSession(session)
+  await Promise.all(sessions.map(closeSession))
   return [{ idle_ms: 0.5, factor: 1 }, ...factors]
 }
 
@@ -373,29 +411,32 @@ async function measureContention(
 /** What the worker pays in this process, from two drains whose statements are of different sizes, and how late timers are. */
 async function measureNode(database: BenchDatabase): Promise<Parameters['node']> {
   const superuser = await database.superuser()
-  const drain = async (jobs: number, batch: number): Promise<{ us: number; statements: number }> => {
+  await superuser.query('create extension if not exists pg_stat_statements')
+  const drain = async (
+    jobs: number,
+    batch: number,
+    handlerMs = 0,
+  ): Promise<{ us: number; statements: number }> => {
     await emptyQueue(superuser)
     const filler = await database.worker()
     await fillQueue(filler, jobs)
     await filler.end()
     const pool = createPool(database.workerUrl, { role: 'dot_executor', max: 6, purpose: 'bench' })
     let ran = 0
-    let statements = 0
     let finish = (): void => {}
     const done = new Promise<void>((resolve) => {
       finish = resolve
     })
+    await superuser.query('select pg_stat_statements_reset()')
     const before = process.cpuUsage()
     const worker = await startWorker({
       pool,
       listenUrl: database.workerUrl,
       concurrency: batch === 1 ? 1 : 10,
       batch,
-      handlers: { [KIND]: () => {} },
+      handlers: { [KIND]: () => (handlerMs === 0 ? undefined : delay(handlerMs)) },
       hooks: {
-        onClaim: () => statements++,
         onWrite: (_what, count) => {
-          statements++
           ran += count
           if (ran >= jobs) finish()
         },
@@ -405,15 +446,19 @@ async function measureNode(database: BenchDatabase): Promise<Parameters['node']>
     const { user, system } = process.cpuUsage(before)
     await worker.stop()
     await pool.end()
-    return { us: (user + system) / jobs, statements: statements / jobs }
+    const { claims, begins, completions } = await statementCalls(superuser)
+    return { us: (user + system) / jobs, statements: (claims + begins + completions) / jobs }
   }
   await drain(5000, 100)
   const large = await drain(40_000, 100)
   const small = await drain(2000, 1)
+  const waiting = await drain(1000, 100, WAITING_HANDLER_MS)
   const statement_us = Math.max(0, (small.us - large.us) / (small.statements - large.statements))
+  const job_us = Math.max(1, large.us - statement_us * large.statements)
   return {
     statement_us,
-    job_us: Math.max(1, large.us - statement_us * large.statements),
+    job_us,
+    call_us: Math.max(job_us, waiting.us - statement_us * waiting.statements),
     timer_late_ms: await measureTimers(),
   }
 }
@@ -432,8 +477,7 @@ async function measureCommit(database: BenchDatabase) {
   const client = await database.superuser()
   const { rows } = await client.query('select pg_backend_pid() as pid')
   await client.query('create table bench_commit (id bigserial primary key, s text)')
-  const timed = async (sql: string): Promise<{ ms: number; us: number }> => {
-    const count = 400
+  const timed = async (sql: string, count = 400): Promise<{ ms: number; us: number }> => {
     const times: number[] = []
     const cpu = sessionCpuMs(rows[0].pid)
     for (let n = 0; n < count; n++) {
@@ -449,10 +493,52 @@ async function measureCommit(database: BenchDatabase) {
   const unsynced = await timed(`insert into bench_commit (s) values ('off')`)
   await client.query('set synchronous_commit = on')
   const synced = await timed(`insert into bench_commit (s) values ('on')`)
-  return {
-    commitMs: Math.max(0.02, synced.ms - unsynced.ms),
-    roundTripMs: Math.max(0.01, nothing.ms - nothing.us / 1000),
+  // A large row, so that what is written takes longer than the writing of it.
+  await client.query('alter table bench_commit alter column s set storage external')
+  await client.query(
+    `create table bench_text as select string_agg(md5(n::text), '') as s from generate_series(1, 16000) n`,
+  )
+  const large = async (): Promise<{ ms: number; mb: number }> => {
+    const position = async (): Promise<string> =>
+      (await client.query('select pg_current_wal_insert_lsn() as lsn')).rows[0].lsn
+    const before = await position()
+    const { ms } = await timed('insert into bench_commit (s) select s from bench_text', 60)
+    const { rows: written } = await client.query(
+      'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1)::float8 as bytes',
+      [before],
+    )
+    return { ms, mb: written[0].bytes / 60 / 1e6 }
   }
+  await client.query('set synchronous_commit = off')
+  const largeUnsynced = await large()
+  await client.query('set synchronous_commit = on')
+  const largeSynced = await large()
+  const commitMs = Math.max(0.02, synced.ms - unsynced.ms)
+  return {
+    commitMs,
+    flushMsPerMb: Math.max(0, (largeSynced.ms - largeUnsynced.ms - commitMs) / largeSynced.mb),
+    roundTripMs: Math.max(0.01, nothing.ms - nothing.us / 1000),
+    idleRoundTripMs: await idleTimes(
+      () => client.query({ name: 'nothing', text: 'select 1' }),
+      nothing.us / 1000,
+    ),
+  }
+}
+
+/** Without the CPU of this process and of the other end. Ten of them, from short to long. */
+async function idleTimes(act: () => Promise<unknown>, otherEndMs: number): Promise<number[]> {
+  const times: number[] = []
+  for (let n = 0; n < IDLE_SAMPLES; n++) {
+    await delay(IDLE_MS)
+    const cpu = process.cpuUsage()
+    const began = performance.now()
+    await act()
+    const ms = performance.now() - began
+    const { user, system } = process.cpuUsage(cpu)
+    times.push(Math.max(0.01, ms - (user + system) / 1000 - otherEndMs))
+  }
+  times.sort((a, b) => a - b)
+  return Array.from({ length: 10 }, (_, n) => times[Math.floor(((n + 0.5) / 10) * times.length)]!)
 }
 
 /** One small insert a commit by 8 sessions; `listeners` sessions hear of each. */
@@ -581,7 +667,7 @@ async function measureNats(): Promise<Omit<NonNullable<Parameters['nats']>, 'rel
       })
       end()
     }
-    return { hop_ms: await measureHop(one, other), request, wake_up: await measureWakeUp(server, one, other) }
+    return { ...(await measureHops(one, other)), request, wake_up: await measureWakeUp(server, one, other) }
   } finally {
     await Promise.all([one.close(), other.close()])
     await server.stop()
@@ -590,21 +676,27 @@ async function measureNats(): Promise<Omit<NonNullable<Parameters['nats']>, 'rel
 
 type Connection = Awaited<ReturnType<typeof connectNats>>
 
-async function measureHop(one: Connection, other: Connection): Promise<number> {
-  const times: number[] = []
+async function measureHops(
+  one: Connection,
+  other: Connection,
+): Promise<Pick<NonNullable<Parameters['nats']>, 'hop_ms' | 'idle_hop_ms'>> {
   let came = (): void => {}
   const end = other.subscribe(one.subject('hop'), () => came())
-  await delay(50)
-  for (let n = 0; n < 200; n++) {
-    const began = performance.now()
-    await new Promise<void>((resolve) => {
+  const hop = (): Promise<void> =>
+    new Promise((resolve) => {
       came = resolve
       one.publish(one.subject('hop'))
     })
+  await delay(50)
+  const times: number[] = []
+  for (let n = 0; n < 200; n++) {
+    const began = performance.now()
+    await hop()
     times.push(performance.now() - began)
   }
+  const idle_hop_ms = await idleTimes(hop, 0)
   end()
-  return median(times)
+  return { hop_ms: median(times), idle_hop_ms }
 }
 
 async function measureWakeUp(server: { cpuMs(): number }, one: Connection, other: Connection) {

@@ -38,16 +38,20 @@ export interface Parameters {
     readonly claim: StatementCost
     /** A claim that finds nothing. */
     readonly empty_claim_us: number
+    /** A claim of one job that a notification named, and one of a job that another worker has got. */
+    readonly claim_by_id: { readonly hit_us: number; readonly miss_us: number }
     readonly begin: StatementCost
     readonly complete: StatementCost
     /** What each further session that claims by scan adds to a claim and to each of its jobs. */
     readonly contention: StatementCost
-    /** A statement of a session that has been idle for this long costs so many times as much. */
+    /** A statement of a session that has been idle for this long, while others ran, costs so many times as much. */
     readonly cold: readonly { readonly idle_ms: number; readonly factor: number }[]
     /** CPU of all processes of the server for each microsecond of its sessions: the WAL writer, the checkpointer and others. */
     readonly background_factor: number
     /** From the end of the CPU of a statement until its commit is on the disk. */
     readonly commit_ms: number
+    /** Added by each megabyte of WAL that the commit has to write. */
+    readonly flush_ms_per_mb: number
     /** Added to a commit by NOTIFY, and by each session that listens. */
     readonly notify_us: number
     readonly listener_us: number
@@ -64,14 +68,20 @@ export interface Parameters {
     readonly statement_us: number
     /** One job in a statement, and its handler call. */
     readonly job_us: number
+    /** The same where the handler waits: its timer, and what a process does when it is woken for a few of them. */
+    readonly call_us: number
     /** How much later than asked for a timer fires. */
     readonly timer_late_ms: number
   }
   /** A statement that does nothing, there and back, without the CPU of either end. */
   readonly round_trip_ms: number
+  /** The same after both ends were idle: the system has to wake them. As often one of these as the other. */
+  readonly idle_round_trip_ms: readonly number[]
   readonly nats?: {
     /** Publish to subscriber, one way. */
     readonly hop_ms: number
+    /** After both ends were idle, as often one of these as the other. */
+    readonly idle_hop_ms: readonly number[]
     readonly request: readonly MessageCost[]
     readonly wake_up: { readonly server_us: number; readonly node_us: number }
     /** CPU of each process for a message with calls and one with their ends, and for each of the calls; without statements. */

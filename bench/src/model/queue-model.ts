@@ -39,6 +39,8 @@ export interface Arrivals {
   readonly sessions?: number
   /** What is counted begins after so many of the seconds; default 0. */
   readonly warmUpSeconds?: number
+  /** Between two enqueues, instead of random times: as in a real run with the same ones. */
+  readonly gapsMs?: readonly number[]
 }
 
 export interface Prediction {
@@ -111,6 +113,12 @@ class QueueModel {
     return new Thread(this.sim, this.machine, (idleMs) => coldFactor(cold, idleMs))
   }
 
+  /** Of Node, for a handler call: one that waits costs more than one that ends at once. Its part in the claim is counted there. */
+  get callMs(): number {
+    const { job_us, call_us } = this.parameters.node
+    return (this.world.handlerMs === 0 ? job_us * 0.6 : call_us - job_us * 0.4) * US
+  }
+
   get queued(): number {
     return this.waiting.length - this.taken
   }
@@ -119,6 +127,12 @@ class QueueModel {
     const got = Math.min(count, this.queued)
     this.taken += got
     return got
+  }
+
+  /** Of a message of NATS, `idleMs` after the receiver did anything. */
+  hopMs(idleMs: number): number {
+    const { hop_ms, idle_hop_ms } = this.parameters.nats!
+    return idleMs < IDLE_MS ? hop_ms : oneOf(idle_hop_ms, this.sim)
   }
 
   /** Jobs begin in the order in which they were enqueued. */
@@ -141,7 +155,7 @@ class QueueModel {
       for (const claimer of this.claimers) claimer.wake()
     } else this.arrive(load)
     const isDone = (): boolean => this.total > 0 && this.completed >= this.total
-    if ('jobs' in load) {
+    if ('jobs' in load || load.gapsMs !== undefined) {
       this.sim.run(isDone)
       return this.between(this.nothing, this.counters(this.lastCompletedAt))
     }
@@ -220,38 +234,57 @@ class QueueModel {
     }
   }
 
-  /** Clients that enqueue and tell of it: by NOTIFY within the commit, or by NATS after it. */
-  private arrive({ perSecond, seconds, together = 1, sessions = 1 }: Arrivals): void {
-    const { nats, node } = this.parameters
-    const times = Math.max(1, Math.round((perSecond * seconds) / together))
+  /**
+   * Clients that enqueue. The statement notifies: every process that listens, or with NATS the one that forwards it to the others. A single
+   * job is named, and whoever is idle claims it by its id.
+   */
+  private arrive({ perSecond, seconds, together = 1, sessions = 1, gapsMs }: Arrivals): void {
+    const { nats, node, idle_round_trip_ms } = this.parameters
+    const times = gapsMs?.length ?? Math.max(1, Math.round((perSecond * seconds) / together))
     this.total = times * together
     const clients = Array.from({ length: sessions }, () => ({
       thread: this.newThread(),
       session: this.database.open(),
     }))
-    const usesNotify = this.world.mode === 'direct' || nats === undefined
-    const next = (left: number): void => {
-      if (left === 0) return
-      this.sim.after(this.sim.exponential((1000 * together) / perSecond), () => next(left - 1))
+    const forwards = this.world.mode === 'direct' || nats === undefined ? undefined : nats
+    const forwarder = this.newThread()
+    const wakeAll = (): void => {
+      for (const claimer of this.claimers) if (claimer.isIdle) claimer.hear(together === 1)
+    }
+    const next = (sent: number): void => {
+      if (sent === times) return
+      const gapMs = gapsMs?.[sent] ?? this.sim.exponential((1000 * together) / perSecond)
+      this.sim.after(gapMs + (gapsMs === undefined ? 0 : node.timer_late_ms), () => send(sent))
+    }
+    const send = (sent: number): void => {
+      next(sent + 1)
       const sentAt = this.sim.now
-      const { thread, session } = clients[left % sessions]!
+      const { thread, session } = clients[sent % sessions]!
       thread.use((node.statement_us * 0.5 + together * node.job_us * 0.2) * US, () =>
-        this.database.enqueue(session, together, usesNotify ? this.claimers.length : undefined, () => {
+        this.database.enqueue(session, together, forwards === undefined ? this.claimers.length : 1, () => {
           for (let n = 0; n < together; n++) this.waiting.push(sentAt)
-          const hop = usesNotify ? this.parameters.round_trip_ms : nats.hop_ms
-          if (!usesNotify) this.messages += this.claimers.length
-          for (const claimer of this.claimers) {
-            if (claimer.isIdle) this.sim.after(hop, () => claimer.wake())
-          }
+          // A notification is half a round trip, to a session and a process that were idle.
+          this.sim.after(oneOf(idle_round_trip_ms, this.sim) / 2, () => {
+            if (forwards === undefined) return wakeAll()
+            this.messages += this.claimers.length
+            forwarder.use(forwards.wake_up.node_us * US, () => this.sim.after(this.hopMs(IDLE_MS), wakeAll))
+          })
         }),
       )
     }
-    next(times)
+    next(0)
   }
 }
 
 interface Session {
   idleSince: number
+}
+
+/** After so long the system has to wake a process. */
+const IDLE_MS = 2
+
+function oneOf(values: readonly number[], sim: Simulation): number {
+  return values[Math.floor(sim.random() * values.length)]!
 }
 
 /** No two statements take the same time. */
@@ -268,17 +301,19 @@ class Database {
   private readonly cores: Cores
   private readonly costs: Parameters['postgres']
   private readonly roundTripMs: number
+  private readonly idleRoundTripMs: readonly number[]
   private claiming = 0
   private flushing = false
-  private unflushed: (() => void)[] = []
-  private readonly notifying: (() => void)[] = []
+  private unflushed: { readonly bytes: number; readonly done: () => void }[] = []
+  private readonly notifying: { readonly bytes: number; readonly done: () => void }[] = []
   private notifyLocked = false
 
-  constructor(sim: Simulation, cores: Cores, { postgres, round_trip_ms }: Parameters) {
+  constructor(sim: Simulation, cores: Cores, { postgres, round_trip_ms, idle_round_trip_ms }: Parameters) {
     this.sim = sim
     this.cores = cores
     this.costs = postgres
     this.roundTripMs = round_trip_ms
+    this.idleRoundTripMs = idle_round_trip_ms
   }
 
   open(): Session {
@@ -296,6 +331,14 @@ class Database {
       this.claiming--
       done()
     })
+  }
+
+  /** Of one job that a notification named. */
+  claimById(session: Session, found: number, done: () => void): void {
+    const { hit_us, miss_us } = this.costs.claim_by_id
+    if (found > 0) this.counts.claim++
+    else this.counts.emptyClaim++
+    this.statement(session, found > 0 ? hit_us : miss_us, found, found > 0, done)
   }
 
   begin(session: Session, rows: number, done: () => void): void {
@@ -326,28 +369,29 @@ class Database {
     notifies = false,
   ): void {
     const chance = 1 + SPREAD * (2 * this.sim.random() - 1)
-    const ms = us * US * coldFactor(this.costs.cold, this.sim.now - session.idleSince) * chance
+    const idleMs = this.sim.now - session.idleSince
+    const ms = us * US * coldFactor(this.costs.cold, idleMs) * chance
+    const roundTripMs = idleMs < IDLE_MS ? this.roundTripMs : oneOf(this.idleRoundTripMs, this.sim)
     this.usedMs += ms
-    if (writes) {
-      this.commits++
-      this.walBytes += this.costs.wal.statement_bytes + rows * this.costs.wal.job_bytes
-    }
+    const bytes = writes ? this.costs.wal.statement_bytes + rows * this.costs.wal.job_bytes : 0
+    if (writes) this.commits++
+    this.walBytes += bytes
     const end = (): void => {
       session.idleSince = this.sim.now
-      this.sim.after(this.roundTripMs / 2, done)
+      this.sim.after(roundTripMs / 2, done)
     }
-    this.sim.after(this.roundTripMs / 2, () =>
+    this.sim.after(roundTripMs / 2, () =>
       this.cores.use(ms, () => {
         if (!writes) end()
-        else if (notifies) this.commitUnderLock(end)
-        else this.commit(end)
+        else if (notifies) this.commitUnderLock(bytes, end)
+        else this.commit(bytes, end)
       }),
     )
   }
 
   /** One flush at a time; whoever comes meanwhile goes with the next. */
-  private commit(done: () => void): void {
-    this.unflushed.push(done)
+  private commit(bytes: number, done: () => void): void {
+    this.unflushed.push({ bytes, done })
     if (!this.flushing) this.flush()
   }
 
@@ -356,26 +400,27 @@ class Database {
     this.unflushed = []
     this.flushing = flushed.length > 0
     if (!this.flushing) return
-    this.sim.after(this.costs.commit_ms, () => {
-      for (const done of flushed) done()
+    const megabytes = flushed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6
+    this.sim.after(this.costs.commit_ms + megabytes * this.costs.flush_ms_per_mb, () => {
+      for (const { done } of flushed) done()
       this.flush()
     })
   }
 
   /** NOTIFY: one of all commits that notify at a time. */
-  private commitUnderLock(done: () => void): void {
-    this.notifying.push(done)
+  private commitUnderLock(bytes: number, done: () => void): void {
+    this.notifying.push({ bytes, done })
     if (!this.notifyLocked) this.nextUnderLock()
   }
 
   private nextUnderLock(): void {
-    const done = this.notifying.shift()
-    this.notifyLocked = done !== undefined
-    if (done === undefined) return
+    const next = this.notifying.shift()
+    this.notifyLocked = next !== undefined
+    if (next === undefined) return
     const since = this.sim.now
-    this.commit(() => {
+    this.commit(next.bytes, () => {
       this.notifyMs += this.sim.now - since
-      done()
+      next.done()
       this.nextUnderLock()
     })
   }
@@ -462,6 +507,30 @@ class JobWorker {
     if (!this.claims) this.claim()
   }
 
+  /** Of jobs that came; `isNamed`: of one, by its id. */
+  hear(isNamed: boolean): void {
+    if (isNamed && !this.claims && this.free > this.backlog) this.claimNamed()
+    else this.wake()
+  }
+
+  private claimNamed(): void {
+    this.claims = true
+    const { model } = this
+    const { statement_us, job_us } = model.parameters.node
+    this.thread.use(statement_us * US * 0.5, () => {
+      const found = model.take(1)
+      model.database.claimById(this.sessions.claim, found, () =>
+        this.thread.use((statement_us * 0.5 + found * job_us * 0.4) * US, () => {
+          this.claims = false
+          this.held += found
+          this.ready += found
+          this.fill()
+          if (this.woken) this.claim()
+        }),
+      )
+    })
+  }
+
   private get free(): number {
     return this.slots - this.running
   }
@@ -473,9 +542,9 @@ class JobWorker {
   private get room(): number {
     const left = this.slots + 2 * this.batch - this.held
     if (left < this.batch / 2) return 0
-    if (this.free === 0 && this.backlog > this.prefetch / 2) return 0
-    const wanted = this.free + this.prefetch - this.backlog
-    return Math.max(0, Math.min(this.batch, wanted, left))
+    const waiting = this.backlog - this.free
+    if (waiting > this.prefetch / 2) return 0
+    return Math.max(0, Math.min(this.batch, this.prefetch - waiting, left))
   }
 
   private get beginAhead(): number {
@@ -537,7 +606,7 @@ class JobWorker {
   private claimed(found: number, room: number, begin: number): void {
     this.claims = false
     this.hasMore = found === room
-    if (this.wasFull && this.free > 0 && !this.remote)
+    if (this.wasFull && this.free > this.backlog && !this.remote)
       this.prefetch = Math.min(this.batch, Math.max(1, this.prefetch * 2))
     this.wasFull = found === room
     this.held += found
@@ -551,10 +620,12 @@ class JobWorker {
 
   private fill(): void {
     if (this.model.world.handlerMs === 0 && !this.remote) this.runAllReady()
+    const turnAt = this.model.sim.now
     while (this.free > 0 && this.ready > 0) {
       this.ready--
       this.running++
-      this.runOne()
+      if (this.remote) this.offer()
+      else this.thread.use(this.model.callMs / 2, () => this.runOne(turnAt))
     }
     if (this.prefetched > 0) this.reportBeginning()
   }
@@ -580,48 +651,54 @@ class JobWorker {
   private reportBeginning(): void {
     if (this.begins) return
     if (this.free === 0 && this.ready * 2 > this.beginAhead) return
-    const count = Math.min(this.prefetched, this.beginnable)
-    if (count === 0) return
+    if (Math.min(this.prefetched, this.beginnable) === 0) return
     this.begins = true
     const { model } = this
     const { statement_us } = model.parameters.node
-    this.thread.use(statement_us * US * 0.5, () =>
-      model.database.begin(this.sessions.begin, count, () =>
-        this.thread.use(statement_us * US * 0.5, () => {
-          this.begins = false
-          this.prefetched -= count
-          this.ready += count
-          this.fill()
-        }),
-      ),
-    )
+    // What ends in the same turn goes together.
+    this.thread.use(0, () => {
+      const count = Math.min(this.prefetched, this.beginnable)
+      if (count === 0) {
+        this.begins = false
+        return
+      }
+      this.thread.use(statement_us * US * 0.5, () =>
+        model.database.begin(this.sessions.begin, count, () =>
+          this.thread.use(statement_us * US * 0.5, () => {
+            this.begins = false
+            this.prefetched -= count
+            this.ready += count
+            this.fill()
+          }),
+        ),
+      )
+    })
   }
 
-  private runOne(): void {
+  private runOne(turnAt: number): void {
     const { model } = this
     const beganAt = model.sim.now
-    if (this.remote) {
-      this.offer()
-      return
-    }
     model.began()
     const { handlerMs } = model.world
     if (handlerMs === 0) this.ended(beganAt)
-    else model.sim.after(this.handlerTime(), () => this.ended(beganAt))
+    else model.sim.after(this.handlerTime(turnAt), () => this.ended(beganAt))
   }
 
-  /** Timers of a process fire at whole milliseconds of its clock: what began in the same one ends together. */
-  private handlerTime(): number {
+  /**
+   * Timers of a process begin with the turn of its loop, by a clock of whole milliseconds: what began in the same turn ends together, however
+   * long its beginning took.
+   */
+  private handlerTime(turnAt: number): number {
     const { sim, world, parameters } = this.model
     const { handlerMs, handlerSpread = 0 } = world
     const takes = handlerMs * (1 - handlerSpread) + sim.exponential(handlerMs * handlerSpread)
-    const toClock = Math.floor(sim.now + this.phase) - (sim.now + this.phase)
-    return toClock + takes + parameters.node.timer_late_ms
+    const beganAt = Math.floor(turnAt + this.phase) - this.phase
+    return Math.max(0, beganAt + takes + parameters.node.timer_late_ms - sim.now)
   }
 
   private ended(beganAt: number): void {
     const { model } = this
-    this.thread.use(model.parameters.node.job_us * US * 0.6, () => {
+    this.thread.use(this.remote ? model.parameters.node.job_us * US * 0.6 : model.callMs / 2, () => {
       const took = model.sim.now - beganAt
       this.averageMs =
         this.averageMs === undefined ? took : this.averageMs + AVERAGE_WEIGHT * (took - this.averageMs)
@@ -678,29 +755,36 @@ class JobWorker {
   private send(link: RemoteLink, calls: number): void {
     const { model } = this
     const { sim, machine } = model
-    const hop = model.parameters.nats!.hop_ms
     const { gatewayMs, workerMs, serverMs } = this.messageCosts(calls)
     link.pulls = false
     model.messages += 2
     this.thread.use(gatewayMs, () =>
       machine.use(serverMs, () =>
-        sim.after(hop, () =>
+        sim.after(model.hopMs(link.thread.idleMs), () =>
           link.thread.use(workerMs, () => {
             // The next pull is on its way before any of them begins.
-            sim.after(hop, () => {
+            sim.after(model.hopMs(0), () => {
               link.pulls = true
               this.handOutSoon()
             })
-            for (let n = 0; n < calls; n++) {
-              const beganAt = sim.now
-              model.began()
-              if (model.world.handlerMs === 0) this.endedThere(link, beganAt)
-              else sim.after(this.handlerTime(), () => this.endedThere(link, beganAt))
-            }
+            const turnAt = sim.now
+            for (let n = 0; n < calls; n++)
+              link.thread.use(this.waitingMs / 2, () => {
+                const beganAt = sim.now
+                model.began()
+                if (model.world.handlerMs === 0) this.endedThere(link, beganAt)
+                else sim.after(this.handlerTime(turnAt), () => this.endedThere(link, beganAt))
+              })
           }),
         ),
       ),
     )
+  }
+
+  /** What a call costs its remote worker because it waits; the rest is in the costs of messages. */
+  private get waitingMs(): number {
+    const { job_us, call_us } = this.model.parameters.node
+    return this.model.world.handlerMs === 0 ? 0 : (call_us - job_us) * US
   }
 
   private endedThere(link: RemoteLink, beganAt: number): void {
@@ -708,14 +792,14 @@ class JobWorker {
     if (link.reports) return
     link.reports = true
     const { model } = this
-    link.thread.use(0, () => {
+    link.thread.use(this.waitingMs / 2, () => {
       link.reports = false
       const ended = link.ended.splice(0)
       const { gatewayMs, workerMs, serverMs } = this.messageCosts(ended.length)
       model.messages += 2
       link.thread.use(workerMs, () =>
         model.machine.use(serverMs, () =>
-          model.sim.after(model.parameters.nats!.hop_ms, () =>
+          model.sim.after(model.hopMs(this.thread.idleMs), () =>
             this.thread.use(gatewayMs, () => {
               link.free += ended.length
               for (const at of ended) this.ended(at)

@@ -26,10 +26,10 @@ export async function throughPlainSql({ database, size, round }: Task): Promise<
     const rows = join(shop.home, 'rows.csv')
     await ingestProducts(shop, 'staged')
     await pipeline(
-      session.query(pgCopy.to('copy public.staging_rows to stdout (format csv)')),
+      session.query(pgCopy.to('copy (select * from public.staging_rows) to stdout (format csv)')),
       createWriteStream(rows),
     )
-    await session.query(`truncate public.staging_rows; ${TABLE}; checkpoint`)
+    await session.query(`truncate iu_core.ingest_staged_row; ${TABLE}; checkpoint`)
     const started = performance.now()
     await pipeline(
       createReadStream(rows),

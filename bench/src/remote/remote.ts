@@ -139,14 +139,14 @@ async function measureLatencies(
   return begins.filter(({ n }) => n >= LATENCY_WARM_UP).map(({ n, at }) => at - sent[n]!)
 }
 
-export async function untilEmpty(superuser: pg.Client): Promise<void> {
+export async function untilEmpty(superuser: pg.Client, pollMs = 5): Promise<void> {
   for (;;) {
     const { rows } = await superuser.query({
       name: 'empty',
       text: 'select not exists (select from iu_core.job_queue) as empty',
     })
     if (rows[0].empty) return
-    await delay(5)
+    await delay(pollMs)
   }
 }
 

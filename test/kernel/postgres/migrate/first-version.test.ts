@@ -35,8 +35,9 @@ it('staged rows of others, under one id, and resolutions of figures', async () =
   )
   const row = (workspace: string, platform: string, line: number) =>
     database.superuser(
-      `insert into public.staging_rows (id, upload_id, workspace_id, client_id, platform, row_type, row_number, raw_payload)
-       values ($1, $2, $3, $4, $5, 'daily_metric', $6, '{}')`,
+      `insert into public.staging_rows (id, upload_id, workspace_id, client_id, platform, row_type, row_number, raw_payload, normalized_payload,
+                                          validation_status, processing_action, processed_at)
+       values ($1, $2, $3, $4, $5, 'daily_metric', $6, '{"Spend": "1,50"}', '{"spend": 1.50}', 'valid', 'insert', '2026-11-09')`,
       [ROW, UPLOAD, workspace, OURS, platform, line],
     )
   await row(OURS, 'meta', 2)
@@ -55,6 +56,20 @@ it('staged rows of others, under one id, and resolutions of figures', async () =
   const rows = await database.superuser<{ id: string; row_number: number }>(
     'select id, row_number from public.staging_rows order by row_number',
   )
+  expect(
+    await database.superuser(
+      `select raw_payload, normalized_payload::text, validation_status, processing_action, processed_at::date::text
+         from public.staging_rows where row_number = 2`,
+    ),
+  ).toEqual([
+    {
+      raw_payload: { Spend: '1,50' },
+      normalized_payload: '{"spend": 1.50}',
+      validation_status: 'valid',
+      processing_action: 'insert',
+      processed_at: '2026-11-09',
+    },
+  ])
   expect(rows.map((one) => one.row_number)).toEqual([2, 3])
   expect(rows[0]!.id).toBe(ROW)
   expect(rows[1]!.id).not.toBe(ROW)
