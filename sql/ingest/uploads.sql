@@ -166,6 +166,8 @@ declare
 begin
   u := iu_core.fn_ingest_lock_for_reader(p_upload_id, p_token);
   select * into v_dataset from iu_core.ingest_dataset where dataset = u.dataset for share;
+  -- Out of its compressed form, once: each of the hundred reads of a member below would decompress it again.
+  v_dataset.definition := v_dataset.definition || '{}';
   if p_reading -> 'layout' ->> 'leaf' is null or jsonb_typeof(p_reading -> 'layout' -> 'fields') is distinct from 'array'
      or jsonb_typeof(p_reading -> 'layout' -> 'row_types') is distinct from 'array' or p_reading ->> 'lines' is null then
     raise exception using errcode = 'SD001',

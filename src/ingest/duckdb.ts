@@ -25,7 +25,8 @@ interface Prepared {
   last: Promise<unknown>
 }
 
-const MAX_PREPARED = 8
+/** A file takes two, a repair one. */
+const MAX_PREPARED = 16
 
 let runningDuck: Promise<OpenDuck> | undefined
 let spillFolder = tmpdir()
@@ -65,16 +66,19 @@ export async function queryDuck<T = Record<string, unknown>>(sql: string): Promi
 }
 
 /**
- * The same with a text for `$1`, planned on its first run only: planning what checks a line takes five times as long as
- * running it. DuckDB plans statements that read a file at every run, so the lines must be in the text.
+ * The same with texts for `$1`, `$2`, …, planned on its first run only: planning what checks a line takes five times as long as
+ * running it. DuckDB plans statements that read a file at every run, so the lines must be in a text.
  */
-export async function queryPrepared<T = Record<string, unknown>>(sql: string, text: string): Promise<T[]> {
+export async function queryPrepared<T = Record<string, unknown>>(
+  sql: string,
+  ...texts: string[]
+): Promise<T[]> {
   runningDuck ??= openDuck()
   const duck = await runningDuck
   const prepared = await preparedIn(duck, sql)
   const run = prepared.last.then(async () => {
     const statement = await prepared.statement
-    statement.bindVarchar(1, text)
+    for (const [index, text] of texts.entries()) statement.bindVarchar(index + 1, text)
     const reader = await statement.runAndReadAll()
     return reader.getRowObjectsJson() as T[]
   })

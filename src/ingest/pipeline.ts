@@ -60,7 +60,7 @@ import { beginInQueue } from './upload-queue.ts'
 import {
   beginUpload,
   failUpload,
-  findUpload,
+  isVisible,
   type Progress,
   type RunMode,
   requireUpload,
@@ -271,11 +271,11 @@ async function openUpload(
   deps: PipelineDeps,
   file: UploadFile,
   options: IngestOptions,
-): Promise<OpenedUpload<Upload>> {
+): Promise<OpenedUpload> {
   const emit = emitter(options)
   const begin = () =>
     options.actor.transaction(async (client) => ({
-      ...(await beginWithReading(client, file, options, { enqueue: false, load: findUpload })),
+      ...(await beginWithReading(client, file, options, { enqueue: false, load: isVisible })),
       file,
     }))
   const opened = await (options.maxQueueWaitMs === 0

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -15,12 +15,14 @@ import type { Client, Pool } from '../kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../kernel/postgres/transaction.ts'
 import { readColumnLimits } from './datasets/column-limits.ts'
 import {
+  compileRowsText,
   compileSelect,
   layoutOf,
   type Reading,
   type RememberedReading,
   ROWS_IN,
   ROWS_OUT,
+  rowsHead,
 } from './datasets/compile.ts'
 import type { CompileInput } from './datasets/compile-plan.ts'
 import type { Dataset, Problem } from './datasets/dataset.ts'
@@ -36,7 +38,7 @@ import { mergeValues, requireMappedFields } from './datasets/mapping.ts'
 import { distinctValues } from './datasets/mapping-preview.ts'
 import { type Evidence, profileOf, profileSql, type Styles, stylesOf } from './datasets/profile.ts'
 import type { KnownDataset } from './datasets/registry.ts'
-import { duckText, queryDuck, runDuck } from './duckdb.ts'
+import { duckText, queryDuck, queryPrepared, runDuck } from './duckdb.ts'
 import {
   optionsToRemember,
   type ReadOptionsMemory,
@@ -46,7 +48,7 @@ import {
   shapeOf,
   usedOptions,
 } from './read-options.ts'
-import { chunkSource } from './readers/chunks.ts'
+import { chunkSource, chunkText, hasRawColumn, rowsSource } from './readers/chunks.ts'
 import type { FileNote, NormalisedFile, ReadOptions } from './readers/format.ts'
 import { normaliseFile } from './readers/normalise.ts'
 import { lockAsReader } from './reading.ts'
@@ -101,14 +103,14 @@ interface StageRequest {
 export async function stageUpload(request: StageRequest): Promise<void> {
   const { pool, upload } = request
   request.signal?.throwIfAborted()
-  const { reading, notes, chunks, compile } = await readSpooledFile(request)
+  const { reading, notes, chunks, writeRows } = await readSpooledFile(request)
   const memorable = request.options?.rememberOptions ? optionsToRemember(request.options) : undefined
   await inTransaction(
     pool,
     async (client) => {
       await lockAsReader(client, upload.upload_id)
       const columns = reading.layout.packing ? PACKED_COLUMNS : STAGING_COLUMNS
-      await copyRows(client, request, columns, chunks.length, rowFiles(request, chunks, reading, compile))
+      await copyRows(client, request, columns, chunks.length, rowFiles(request, chunks, writeRows))
       await client.query('select iu_core.fn_ingest_complete_reading($1, $2, $3, $4, $5)', [
         upload.upload_id,
         upload.reader_token,
@@ -134,7 +136,8 @@ interface ReadResult {
   readonly reading: Reading
   readonly notes: FileNote[]
   readonly chunks: readonly string[]
-  compile(source: string): string
+  /** The lines of a chunk, checked, as COPY takes them. */
+  writeRows(chunk: string, path: string): Promise<void>
 }
 
 async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
@@ -183,7 +186,8 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
     values: remembered.values,
   }
   const styles = { ...(decimal && { decimal }), ...(dates && { dates }) }
-  const profile = await profileFile(declared, normalised, styles, recalled)
+  const lines = await smallText(normalised, dataset)
+  const profile = await profileFile(declared, normalised, lines, styles, recalled)
   const base = { ...declared, ...profile.found }
   const layout = layoutOf(base)
   const reading: Reading = {
@@ -224,15 +228,57 @@ async function readSpooledFile(request: StageRequest): Promise<ReadResult> {
       ...customRuleNote(dataset),
     ],
     chunks: normalised.chunks,
-    compile: (source) =>
-      compileSelect({
+    writeRows: rowWriter(
+      {
         ...base,
-        source,
         batch_id: randomUUID(),
         request_id: request.request_id,
         isPacked: layout.packing !== undefined,
-      }),
+      },
+      lines,
+    ),
   }
+}
+
+/** A DuckDB vector of lines. Of more than that, planning is the smaller part. */
+const MAX_SMALL_LINES = 2048
+const MAX_SMALL_BYTES = 1024 * 1024
+
+/**
+ * The lines of a small file as the parameter of a prepared statement; undefined: DuckDB reads the chunks. Planning the two statements takes as
+ * long as 3,000 lines, and is spared from the second file with the same columns on: 27 instead of 43 ms of CPU for 1,000 lines, in all.
+ */
+async function smallText(
+  { chunks, lines, headers }: NormalisedFile,
+  dataset: Dataset,
+): Promise<string | undefined> {
+  const [chunk, ...others] = chunks
+  if (chunk === undefined || others.length > 0 || lines > MAX_SMALL_LINES) return undefined
+  if (dataset.check || hasRawColumn(headers.length) || (await stat(chunk)).size > MAX_SMALL_BYTES)
+    return undefined
+  return chunkText(chunk, headers.length)
+}
+
+function rowWriter(input: Omit<CompileInput, 'source'>, lines: string | undefined): ReadResult['writeRows'] {
+  const { dataset, map } = input
+  if (lines !== undefined)
+    return async (_chunk, path) => {
+      const [{ rows } = { rows: '' }] = await queryPrepared<{ rows: string }>(
+        compileRowsText(omitIds(input)),
+        lines,
+        rowsHead(input),
+      )
+      await writeFile(path, rows)
+    }
+  return async (chunk, path) => {
+    const select = compileSelect({ ...input, source: chunkSource([chunk], map.headers.length) })
+    if (dataset.check) await writeCheckedRows(dataset.check, select, path)
+    else await runDuck(`COPY (${select}) TO ${duckText(path)} (${ROWS_OUT})`)
+  }
+}
+
+function omitIds({ upload: _, batch_id: __, request_id: ___, ...input }: Omit<CompileInput, 'source'>) {
+  return input
 }
 
 /** Whose earlier choices this file was read by: those of its own headers that nobody chose otherwise for it. */
@@ -304,6 +350,7 @@ function absentHeadersNote(
 async function profileFile(
   declared: Omit<CompileInput, 'source' | 'styles'>,
   file: NormalisedFile,
+  lines: string | undefined,
   given: Partial<Styles>,
   recalled: RecalledOptions | undefined,
 ): Promise<{
@@ -311,8 +358,11 @@ async function profileFile(
   settled: RecalledOptions['styles']
   notes: FileNote[]
 }> {
-  const source = chunkSource(file.chunks, file.headers.length)
-  const [evidence] = await queryDuck<Evidence>(profileSql(declared, source))
+  const columns = file.headers.length
+  const [evidence] =
+    lines === undefined
+      ? await queryDuck<Evidence>(profileSql(declared, chunkSource(file.chunks, columns)))
+      : await queryPrepared<Evidence>(profileSql(declared, rowsSource(columns)), lines)
   const { styles: settled, notes } = settleStyles(stylesOf(evidence!, file.delimiter), recalled)
   return { found: profileOf(evidence!, file.delimiter, { ...settled, ...given }), settled, notes }
 }
@@ -352,14 +402,13 @@ function customRuleNote(dataset: Dataset): FileNote[] {
 
 /** A file of rows for each chunk, the next one in the making while PostgreSQL takes those before. */
 async function* rowFiles(
-  { dataset, signal }: StageRequest,
+  { signal }: Pick<StageRequest, 'signal'>,
   chunks: readonly string[],
-  reading: Reading,
-  compile: ReadResult['compile'],
+  writeRows: ReadResult['writeRows'],
 ): AsyncGenerator<string> {
   const made = (chunk: string): Promise<string> => {
     signal?.throwIfAborted()
-    const rows = checkedRows(dataset, chunk, compile(chunkSource([chunk], reading.headers.length)))
+    const rows = checkedRows(chunk, writeRows)
     // An error is met when it is awaited; until then it must not count as unhandled.
     rows.catch(() => undefined)
     return rows
@@ -379,10 +428,9 @@ async function* rowFiles(
 }
 
 /** A file of rows as COPY takes them. */
-async function checkedRows(dataset: Dataset, chunk: string, select: string): Promise<string> {
+async function checkedRows(chunk: string, writeRows: ReadResult['writeRows']): Promise<string> {
   const path = join(chunk.slice(0, -basename(chunk).length), `rows-${basename(chunk)}`)
-  if (dataset.check) await writeCheckedRows(dataset.check, select, path)
-  else await runDuck(`COPY (${select}) TO ${duckText(path)} (${ROWS_OUT})`)
+  await writeRows(chunk, path)
   await rm(chunk)
   return path
 }

@@ -133,6 +133,12 @@ export async function findUpload(db: Queryable, id: string): Promise<Upload | un
   return rows[0]
 }
 
+/** True, or undefined where the caller may not see the upload. The view without its columns is the table. */
+export async function isVisible(db: Queryable, id: string): Promise<true | undefined> {
+  const { rowCount } = await db.query('select from iu_core.v_ingest_upload where upload_id = $1', [id])
+  return rowCount === 1 ? true : undefined
+}
+
 /** What a caller who waits asks again and again: a third of the columns, and none that needs a subquery over other uploads. */
 const STATUS_COLUMNS = [
   'upload_id',

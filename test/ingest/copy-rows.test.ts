@@ -192,6 +192,37 @@ describe('rows of a file', () => {
     )
   })
 
+  it('are the same of a small file, whose lines go to DuckDB in a statement that it has planned, and of a large one', async () => {
+    const lines = (run: string) => [
+      ...ODD.map(
+        (odd, index) => `${cell(`${run} ${odd}`)},Set,Ad,2026-11-0${index + 1},${index},1.50,${cell(odd)}`,
+      ),
+      `${run} wrong,Set,Ad,2026-11-20,many,"1,2,3.5",${cell('a\tb\r\n"c"\\\x01')}`,
+      `${run} short,Set,Ad`,
+      `${run} replaced,Set,Ad,2026-11-21,7,1.50,\ufffd`,
+    ]
+    const filler = Array.from(
+      { length: 2100 },
+      (_, index) =>
+        `Filler,Set,Ad,${new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10)},${index},1.50,`,
+    )
+    const verdicts = (upload_id: string) =>
+      db.owner(
+        `select row_number, raw_payload, normalized_payload, validation_status, validation_errors, validation_warnings
+           from public.staging_rows
+          where upload_id = $1 and row_type = 'daily_metric' and normalized_payload ->> 'campaign_name' is distinct from 'Filler'
+          order by row_number`,
+        [upload_id],
+      )
+    const small = await ads.file(`${HEADER}\n${lines('Size').join('\n')}\n`)
+    const again = await ads.file(`${HEADER}\n${lines('Size').join('\n')}\n\n`)
+    const large = await ads.file(`${HEADER}\n${[...lines('Size'), ...filler].join('\n')}\n`)
+    const expected = await verdicts(large.upload_id)
+    expect(expected).toHaveLength(ODD.length + 3)
+    expect(await verdicts(small.upload_id)).toEqual(expected)
+    expect(await verdicts(again.upload_id)).toEqual(expected)
+  })
+
   it('that an earlier version staged as objects are planned, promoted and undone as they are', async () => {
     const { upload_id } = await upload('Earlier')
     const before = await shown(upload_id)

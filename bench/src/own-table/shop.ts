@@ -3,6 +3,7 @@ import { appendFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { allowBulkChecks } from '../ingest/world.ts'
 import {
   backEndActor,
   createPool,
@@ -54,13 +55,19 @@ export interface Shop {
 }
 
 /** A person's approval takes as long as a person takes, so the dataset asks for none. */
-export async function openShop(database: BenchDatabase, lines: number, seed: number): Promise<Shop> {
+export async function openShop(
+  database: BenchDatabase,
+  lines: number,
+  seed: number,
+  checksInBulk = false,
+): Promise<Shop> {
   const home = await mkdtemp(join(tmpdir(), 'stagedoor-bench-own-table-'))
   const superuser = await database.superuser()
   await superuser.query(TABLES)
   const administration = createPool(database.url, { role: 'workflow_admin', max: 1 })
   const workspace = await inTransaction(administration, async (session) => {
     await session.query(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', true)`)
+    await allowBulkChecks(session, checksInBulk)
     await session.query('select iu_core.fn_ingest_limit_set(null, 10000000000, 10000000, 3)')
     const made = await session.query(`insert into public.workspaces (name) values ('Acme') returning id`)
     const workspaceId = made.rows[0].id as string

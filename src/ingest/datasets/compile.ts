@@ -4,7 +4,7 @@
  * cells → plain? → the long way, by kind → values → judged → output. A column that is plain throughout has a value only.
  */
 
-import { hasRawColumn, rawKeys } from '../readers/chunks.ts'
+import { hasRawColumn, rawKeys, rowsSource } from '../readers/chunks.ts'
 import type { Format } from '../readers/format.ts'
 import type { ColumnLimits } from './column-limits.ts'
 import { expressionLayers, ruleFindings } from './compile-expressions.ts'
@@ -101,6 +101,40 @@ export function compileSelect(input: CompileInput): string {
   CASE WHEN errors = '' THEN '[]' ELSE concat('[', errors, ']') END AS validation_errors,
   CASE WHEN warnings = '' THEN '[]' ELSE concat('[', warnings, ']') END AS validation_warnings
 FROM ${nestLayers(cells(plan), layers)}`
+}
+
+/**
+ * The same rows as one text, as ROWS_OUT writes them, of lines in `$1`. The statement does not name the upload: what all rows have between
+ * their id and their number is `$2` (rowsHead), so that it is planned once for all files with these columns.
+ */
+export function compileRowsText(input: Omit<CompileInput, 'source' | 'upload'>): string {
+  const source = rowsSource(input.map.headers.length)
+  const payloads = input.isPacked ? 'values' : 'payload'
+  const texts = [
+    `raw_${payloads}`,
+    `normalized_${payloads}`,
+    'validation_status',
+    'validation_errors',
+    'validation_warnings',
+  ]
+  const row = `concat_ws('\t', id, CAST($2 AS VARCHAR), row_number, ${texts.map(quotedSql).join(', ')})`
+  const upload = { workspace_id: '', client_id: null, upload_id: '' }
+  return `SELECT string_agg(${row}, '\n') || '\n' AS rows FROM (${compileSelect({ ...input, source, upload })})`
+}
+
+const quotedSql = (value: string): string =>
+  `CASE WHEN regexp_matches(${value}, '[\t\n\r\x01]') THEN concat('\x01', replace(${value}, '\x01', '\x01\x01'), '\x01') ELSE ${value} END`
+
+export function rowsHead({
+  upload,
+  batch_id,
+  request_id,
+  platform,
+  map,
+}: Pick<CompileInput, 'upload' | 'batch_id' | 'request_id' | 'platform' | 'map'>): string {
+  const { workspace_id, client_id, upload_id } = upload
+  const values = [workspace_id, client_id, upload_id, batch_id, request_id, platform, map.leaf]
+  return values.map((value) => value ?? '').join('\t')
 }
 
 /** Columns of no field end here: in every layer above each would be bound again and take 32 KB. */
@@ -666,7 +700,12 @@ function arrayLiteral(elements: readonly string[]): string {
 
 /** Text as an element of an array of PostgreSQL. */
 function elementOf(value: string): string {
-  return `'"' || replace(replace(${value}, '\\', '\\\\'), '"', '\\"') || '"'`
+  return `'"' || ${escapedElement(value)} || '"'`
+}
+
+/** Few cells have anything to escape, and replace() copies every one: with this test a line takes a quarter less time. */
+function escapedElement(value: string): string {
+  return `CASE WHEN contains(${value}, '"') OR contains(${value}, '\\') THEN replace(replace(${value}, '\\', '\\\\'), '"', '\\"') ELSE ${value} END`
 }
 
 function fieldElement({ at, sql, isPlain }: PlannedField): string {

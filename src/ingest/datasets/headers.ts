@@ -268,7 +268,8 @@ export function rememberedField(remembered: RememberedMapping, header: string): 
   const { headers = {} } = remembered
   // A file may have a header that every object has, such as `constructor`.
   if (Object.hasOwn(headers, header)) return headers[header]
-  const entries = Object.entries(remembered.headers ?? {})
+  const entries = Object.entries(headers)
+  if (entries.length === 0) return undefined
   const found = (key: string, keyOf: (name: string) => string) =>
     entries.find(([name]) => keyOf(name) === key)?.[1]
   const whole = found(headerKey(header), headerKey)

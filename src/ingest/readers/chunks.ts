@@ -4,7 +4,7 @@
  */
 
 import { createReadStream, createWriteStream } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { storableText } from '../../kernel/text.ts'
@@ -68,6 +68,20 @@ function columnTypes(columnCount: number): Record<string, string> {
 export function rowsSource(columnCount: number): string {
   const shape = duckText(JSON.stringify([columnTypes(columnCount)]))
   return `(SELECT unnest(from_json(CAST($1 AS VARCHAR), ${shape}), recursive := true))`
+}
+
+/** The lines of a small chunk in the same form. */
+export async function chunkText(chunk: string, columnCount: number): Promise<string> {
+  const text = await readFile(chunk, 'utf8')
+  const names = Object.keys(columnTypes(columnCount)).map((name) => `${JSON.stringify(name)}:`)
+  const records: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const fields = fieldsAt(text, at, names.length)
+    if (!fields) throw unreadable('a part of it was lost while it was read')
+    records.push(`{${fields.values.map((field, place) => names[place]! + jsonField(field)).join(',')}}`)
+    at = fields.next
+  }
+  return `[${records.join(',')}]`
 }
 
 /** Rows that someone typed, where a file's reader has not looked: for repair. */
@@ -264,28 +278,43 @@ interface Cells {
   next: number
 }
 
-/** Every field of a chunk stands in quotes, a comma or a line's end behind it. */
 function cellsAt(text: string, start: number, count: number): Cells | undefined {
+  const fields = fieldsAt(text, start, COLUMNS_BEFORE + count)
+  if (!fields) return undefined
+  const { values, starts, next } = fields
+  return { values: values.slice(COLUMNS_BEFORE), from: starts[COLUMNS_BEFORE]!, next }
+}
+
+/** Every field of a chunk stands in quotes, a comma or a line's end behind it. Quotes in the values are doubled. */
+function fieldsAt(
+  text: string,
+  start: number,
+  count: number,
+): { values: string[]; starts: number[]; next: number } | undefined {
   const values: string[] = []
-  let from = start
+  const starts: number[] = []
   let at = start
-  for (let field = 0; field < COLUMNS_BEFORE + count; field++) {
+  for (let field = 0; field < count; field++) {
     let end = text.indexOf('"', at + 1)
     while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
     // At the very end the next character may be the quote's other half.
     if (end < 0 || end + 1 >= text.length) return undefined
-    if (field === COLUMNS_BEFORE) from = at
-    if (field >= COLUMNS_BEFORE) values.push(text.slice(at + 1, end))
+    starts.push(at)
+    values.push(text.slice(at + 1, end))
     at = end + 2
   }
-  return { values, from, next: at }
+  return { values, starts, next: at }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
 const NOT_PLAIN = /["\\\x00-\x1f]/
 
 function jsonCell(cell: string): string {
-  return NOT_PLAIN.test(cell) ? doubleQuotes(JSON.stringify(cell.replaceAll('""', '"'))) : `""${cell}""`
+  return doubleQuotes(jsonField(cell))
+}
+
+function jsonField(field: string): string {
+  return NOT_PLAIN.test(field) ? JSON.stringify(field.replaceAll('""', '"')) : `"${field}"`
 }
 
 function doubleQuotes(text: string): string {
