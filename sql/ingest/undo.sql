@@ -160,7 +160,7 @@ begin
                     join iu_core.ingest_promotion m on m.upload_id = %8$L and m.promoted_at < p.promoted_at
                     join iu_core.ingest_upload u on u.upload_id = m.upload_id and u.workspace_id = o.workspace_id
                    where (l.target_id = n."#id"
-                          or (l.target_id is null and l.target = %9$L and md5(l.target_key::text) = md5(n."#key"::text)))
+                          or (l.target_id is null and l.target = %9$L and l.target_key = n."#key"))
                      and l.after_hash = h.hash
                    order by p.promoted_at desc limit 1), 'somebody changed it since') end, n."#exact"
       from pg_temp.ingest_now n left join %4$s t on %5$s,
@@ -352,7 +352,8 @@ begin
   update iu_core.ingest_staged_row s
      set processing_action = case when d.outcome = 'reversed' then 'skipped'
                                   when i.all_inserted then 'insert' else s.processing_action end::public.staging_processing_action,
-         target_internal_id = case when d.outcome = 'reversed' then null when i.all_inserted then s.id else s.target_internal_id end,
+         target_internal_id = case when d.outcome = 'reversed' or d.row_type = any (v_promotion.keyed_types) then null
+                                   when i.all_inserted then s.id else s.target_internal_id end,
          processed_at = coalesce(s.processed_at, v_promotion.promoted_at), updated_at = now()
     from pg_temp.ingest_undo d, lateral (select d.row_type = any (v_promotion.inserted_types)) as i (all_inserted)
    where s.upload_id = p_upload_id and s.row_type = d.row_type and s.row_number = d.row_number and (d.outcome = 'reversed' or i.all_inserted);
