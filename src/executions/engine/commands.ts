@@ -9,6 +9,7 @@ import { StagedoorError, textOfThrown } from '../../kernel/errors.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 import { storableText } from '../../kernel/text.ts'
 import { InFlight } from '../../runtime/in-flight.ts'
+import { type Aborts, LazyAbortController } from '../../runtime/lazy-abort.ts'
 import { retryWhileUnavailable } from '../../runtime/retry.ts'
 import type { ResultValue } from '../event.ts'
 import type { LocalCommand } from '../machine/decision.ts'
@@ -184,14 +185,14 @@ export class LocalCommands {
   }
 
   private async runOne(execution: DrivenExecution, command: LocalCommand): Promise<void> {
-    const { signal } = execution
+    const { aborts } = execution
     const began = performance.now()
     this.runningIds.add(command.command_id)
-    const outcome = await this.outcomeOf(execution, command, signal).finally(() =>
+    const outcome = await this.outcomeOf(execution, command, aborts).finally(() =>
       this.runningIds.delete(command.command_id),
     )
     // Nobody waits for it any more: its execution has ended, or goes on elsewhere and runs it again.
-    if (outcome === undefined || signal.aborted || execution.over) return
+    if (outcome === undefined || aborts.aborted || execution.over) return
     const ms = performance.now() - began
     this.deps.onCommandEnd?.(command.step, outcome.status, ms)
     execution.commands.delete(command.command_id)
@@ -201,7 +202,7 @@ export class LocalCommands {
   private async outcomeOf(
     execution: DrivenExecution,
     command: LocalCommand,
-    signal: AbortSignal,
+    aborts: Aborts,
   ): Promise<CommandOutcome | undefined> {
     try {
       const known = execution.scopeNow(command)
@@ -228,9 +229,9 @@ export class LocalCommands {
           workspace_id: state.workspace_id,
           started_by: state.started_by,
           cause: state.cause,
-          signal,
           log: this.deps.log,
         },
+        aborts,
       })
     } catch (error) {
       return {
@@ -263,6 +264,9 @@ function deliverEnd(
   })
 }
 
+/** What tools are told of the command; the attempt adds its own end. */
+export type CommandContext = Omit<ToolContext, 'signal' | 'deadline'>
+
 export interface CommandRun {
   readonly playbook: Playbook
   readonly step: Step
@@ -273,7 +277,9 @@ export interface CommandRun {
   readonly index?: number
   readonly tools: Tools
   readonly results: ResultStore
-  readonly context: ToolContext
+  readonly context: CommandContext
+  /** Its execution ends it early, or its engine. */
+  readonly aborts: Aborts
   /** Default: the environment variable STAGEDOOR_SECRET_<NAME>. */
   readonly secret?: (name: string) => string | undefined
   /** The reference that the result is made from. */
@@ -294,9 +300,9 @@ const MAX_ERROR_LENGTH = 2000
  */
 export async function runCommand(run: CommandRun): Promise<CommandOutcome> {
   const secrets = new SecretMask(run.secret ?? secretFromEnvironment)
-  const attempt = new CommandAttempt(run.step.timeout_ms, run.context, run.elapsedMs)
+  const attempt = new CommandAttempt(run.step.timeout_ms, run.context, run.aborts, run.elapsedMs)
   try {
-    const value = secrets.maskJson(await attempt.within(runTools(run, attempt.context, secrets)))
+    const value = secrets.maskJson(await attempt.within(runTools(run, attempt, secrets)))
     const origin = {
       execution_id: run.context.execution_id,
       node_name: run.step.step,
@@ -306,7 +312,7 @@ export async function runCommand(run: CommandRun): Promise<CommandOutcome> {
     // The tools have done their work: while the database is unavailable their result waits here.
     const result = await retryWhileUnavailable(
       () => run.results.store(value, origin),
-      () => !run.context.signal.aborted,
+      () => !run.aborts.aborted,
     )
     return { status: 'completed', result }
   } catch (error) {
@@ -320,13 +326,13 @@ export function secretFromEnvironment(name: string): string | undefined {
   return process.env[`STAGEDOOR_SECRET_${name}`]
 }
 
-async function runTools(run: CommandRun, context: ToolContext, secrets: SecretMask): Promise<Json> {
+async function runTools(run: CommandRun, attempt: CommandAttempt, secrets: SecretMask): Promise<Json> {
   let prev: Json = null
   for (const call of run.step.tools) {
-    context.signal.throwIfAborted()
+    attempt.throwIfAborted()
     if (isLoopBusy()) await yieldUntilLoopIsFree()
     const args = withSecrets(render(call.args, scopeWithItem(run, prev)), secrets.resolve) as JsonObject
-    prev = requireJson(await toolOf(run.tools, call)(call.call, args, context))
+    prev = requireJson(await toolOf(run.tools, call)(call.call, args, attempt.context))
   }
   return prev
 }
@@ -345,51 +351,52 @@ function toolOf(tools: Tools, { tool }: ToolCall): NonNullable<Tools[keyof Tools
 /** The time of one attempt, and everything else that ends it early. */
 export class CommandAttempt {
   readonly context: ToolContext
-  private readonly outer: AbortSignal
   private readonly timeoutMs: number | undefined
-  private readonly controller = new AbortController()
+  private readonly own = new LazyAbortController()
   private readonly timer: NodeJS.Timeout | undefined
-  private readonly stop = () => this.controller.abort(new Stopped(this.outer.reason))
+  /** What hangs on its execution, which lives longer, is taken off again. */
+  private readonly forgetOuter: () => void
 
-  constructor(timeoutMs: number | undefined, context: ToolContext, elapsedMs = 0) {
-    this.outer = context.signal
+  constructor(timeoutMs: number | undefined, context: CommandContext, outer: Aborts, elapsedMs = 0) {
+    const { own } = this
     this.timeoutMs = timeoutMs
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - elapsedMs)
     this.context = {
       ...context,
-      signal: this.controller.signal,
+      get signal() {
+        return own.signal
+      },
       ...(leftMs !== undefined && { deadline: new Date(Date.now() + leftMs) }),
     }
-    // By hand, not by AbortSignal.any: the outer signal lives as long as the engine, and what hangs on it is taken off again.
-    if (this.outer.aborted) this.stop()
-    else this.outer.addEventListener('abort', this.stop, { once: true })
-    if (leftMs !== undefined) {
-      this.timer = setTimeout(() => this.controller.abort(this.timedOut()), leftMs)
-    }
+    this.forgetOuter = outer.onAbort(() => own.abort(new Stopped(outer.reason)))
+    if (leftMs !== undefined) this.timer = setTimeout(() => own.abort(this.timedOut()), leftMs)
+  }
+
+  throwIfAborted(): void {
+    if (this.own.aborted) throw this.own.reason
   }
 
   /** A tool that does not listen to the signal is no longer waited for. */
   async within<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this.controller
+    const { own } = this
     let reject: (reason: unknown) => void = () => {}
     const aborted = new Promise<never>((_, fail) => {
       reject = fail
     })
-    const listener = () => reject(signal.reason)
-    signal.addEventListener('abort', listener, { once: true })
+    const forget = own.onAbort(() => reject(own.reason))
     try {
       return await Promise.race([work, aborted])
     } catch (error) {
       // Whatever an aborted tool throws, the reason of the abort counts.
-      throw signal.aborted ? signal.reason : error
+      throw own.aborted ? own.reason : error
     } finally {
-      signal.removeEventListener('abort', listener)
+      forget()
     }
   }
 
   end(): void {
     clearTimeout(this.timer)
-    this.outer.removeEventListener('abort', this.stop)
+    this.forgetOuter()
   }
 
   private timedOut(): ToolError {

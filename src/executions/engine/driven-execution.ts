@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { StagedoorError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
+import { type Aborts, LazyAbortController } from '../../runtime/lazy-abort.ts'
 import { retryWhileUnavailable } from '../../runtime/retry.ts'
 import type { ExecutionEvent, ResultValue } from '../event.ts'
 import { decide } from '../machine/decide.ts'
@@ -75,8 +76,7 @@ export class DrivenExecution {
   private readonly snapshots: SnapshotPolicy
   private readonly values: ExecutionValues
   private readonly timers: ExecutionTimers
-  /** Of all its commands: they end together. */
-  private controller: AbortController | undefined
+  private readonly abortController = new LazyAbortController()
   private queue: Delivery[] = []
   /** Appended and not durable, in order. */
   private written: Delivery[] = []
@@ -123,10 +123,9 @@ export class DrivenExecution {
     return this.address.shard_id
   }
 
-  /** Aborted when nobody waits for its commands any more. */
-  get signal(): AbortSignal {
-    this.controller ??= new AbortController()
-    return this.controller.signal
+  /** Aborted when nobody waits for its commands any more: they end together. */
+  get aborts(): Aborts {
+    return this.abortController
   }
 
   get over(): boolean {
@@ -221,7 +220,7 @@ export class DrivenExecution {
   /** It leaves the memory: its shard was lost, it has ended, or it only waits. */
   drop(reason: Error): void {
     this.dropped = true
-    this.controller?.abort(reason)
+    this.abortController.abort(reason)
     this.timers.clear()
   }
 

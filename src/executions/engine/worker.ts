@@ -10,6 +10,7 @@ import { isConnectionError, isTransient } from '../../kernel/postgres/errors.ts'
 import { storableText } from '../../kernel/text.ts'
 import { BatchWriter, retryWhenTransient } from '../../runtime/batch-writer.ts'
 import { InFlight } from '../../runtime/in-flight.ts'
+import { type Aborts, LazyAbortController } from '../../runtime/lazy-abort.ts'
 import { LEASE_REFUSED, UnansweredClaims } from '../../runtime/lease.ts'
 import { ClaimSize } from '../../runtime/prefetch.ts'
 import type { CallRef, RemoteCalls, ResumeCall } from '../../runtime/remote/calls.ts'
@@ -70,7 +71,7 @@ interface AdoptedCommand extends ClaimedCommand {
 /** A command that was claimed and whose end is not written: waiting (no controller yet), running, or being written. */
 interface TrackedCommand {
   readonly command: ClaimedCommand
-  controller?: AbortController
+  controller?: LazyAbortController
   isRunning?: boolean
   /** The calls that it makes to remote workers. */
   calls?: CommandCalls
@@ -344,18 +345,18 @@ export class CommandWorker {
   private async run(tracked: TrackedCommand, elapsedMs = 0): Promise<void> {
     this.running.begin()
     const began = performance.now() - elapsedMs
-    const controller = tracked.controller ?? new AbortController()
+    const controller = tracked.controller ?? new LazyAbortController()
     tracked.controller = controller
     tracked.isRunning = true
     const calls = tracked.calls ?? this.callsOf(tracked.command)
     if (calls !== undefined) tracked.calls = calls
     const { engine } = this.deps.lease()
     const { command_id, node_name } = tracked.command
-    const outcome = await this.outcomeOf(tracked, controller.signal, elapsedMs)
+    const outcome = await this.outcomeOf(tracked, controller, elapsedMs)
     const ms = performance.now() - began
     this.size.took(ms)
     tracked.isRunning = false
-    if (controller.signal.aborted || this.tracked.get(command_id) !== tracked) {
+    if (controller.aborted || this.tracked.get(command_id) !== tracked) {
       calls?.settle(false)
     } else if (calls?.unfinished !== undefined) {
       const { crashed, reason } = calls.unfinished
@@ -411,7 +412,7 @@ export class CommandWorker {
         this.releases.add(this.releaseOf(tracked, false))
         return
       }
-      tracked.controller = new AbortController()
+      tracked.controller = new LazyAbortController()
       tracked.calls = this.callsOf(command)!
       // Before the worker is told that it may go on: its end may come at once.
       tracked.calls.adopt(name, resume, tracked.controller.signal)
@@ -430,14 +431,14 @@ export class CommandWorker {
 
   private async outcomeOf(
     { command, calls }: TrackedCommand,
-    signal: AbortSignal,
+    aborts: Aborts,
     elapsedMs: number,
   ): Promise<CommandOutcome> {
     const { command_id, execution_id, node_name, attempt } = command
     const { tools } = this.deps
     try {
       const { scope, cause = null, ...place } = await this.inputsOf(command)
-      const playbook = await this.playbookOf(command, signal)
+      const playbook = await this.playbookOf(command, aborts)
       if (calls !== undefined) calls.isAdoptable = this.onlyHandlerOf(command) !== undefined
       const about = scope.execution as { started_by: string; workspace: string | null }
       return await runCommand({
@@ -458,20 +459,20 @@ export class CommandWorker {
           workspace_id: about.workspace,
           started_by: about.started_by,
           cause,
-          signal,
           log: this.deps.log,
         },
+        aborts,
       })
     } catch (error) {
       return { status: 'failed', error: (error as Error).message, retryable: true }
     }
   }
 
-  private async playbookOf({ catalog_id }: ClaimedCommand, signal: AbortSignal): Promise<Playbook> {
+  private async playbookOf({ catalog_id }: ClaimedCommand, aborts: Aborts): Promise<Playbook> {
     const { catalog } = this.deps
     await retryWhileUnavailable(
       () => catalog.read([catalog_id]),
-      () => !signal.aborted,
+      () => !aborts.aborted,
     )
     const known = catalog.find(catalog_id)
     if (known === undefined) throw new Error(`its playbook is not in the catalogue: ${catalog_id}`)

@@ -4,6 +4,7 @@ import { type CommandOutcome, type CommandRun, runCommand } from '../../../src/e
 import type { Playbook, Step, ToolCall } from '../../../src/executions/playbook/definition.ts'
 import type { Tool, ToolContext } from '../../../src/executions/tools/tool.ts'
 import type { JsonObject } from '../../../src/kernel/json.ts'
+import { abortsOf } from '../../../src/runtime/lazy-abort.ts'
 import { createMemoryResultStore } from '../memory-results.ts'
 
 export const log = pino({ level: 'silent' })
@@ -43,21 +44,26 @@ export function playbookOf(step: Step): Playbook {
 export function run(
   tool: Tool,
   args: JsonObject | readonly JsonObject[] = {},
-  more: Partial<CommandRun> & { readonly options?: Partial<Step> } = {},
+  more: Partial<Omit<CommandRun, 'context' | 'aborts'>> & {
+    readonly options?: Partial<Step>
+    readonly context?: ToolContext
+  } = {},
 ): Promise<CommandOutcome> {
   const calls = (Array.isArray(args) ? args : [args]) as readonly JsonObject[]
   const step = stepOf(
     calls.map((one) => ({ tool: 'handler', call: 'work', args: one })),
     more.options,
   )
+  const { context: { signal, ...context } = contextOf(), ...rest } = more
   return runCommand({
     playbook: playbookOf(step),
     step,
     scope: {},
     tools: { handler: Object.assign(tool.bind(undefined), { names: ['work'] }) },
     results: createMemoryResultStore(),
-    context: contextOf(),
+    context,
+    aborts: abortsOf(signal),
     secret: () => undefined,
-    ...more,
+    ...rest,
   })
 }

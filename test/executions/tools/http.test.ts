@@ -5,6 +5,7 @@ import { runCommand } from '../../../src/executions/engine/commands.ts'
 import { type HttpOptions, httpTool } from '../../../src/executions/tools/http.ts'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
 import type { Json, JsonObject } from '../../../src/kernel/json.ts'
+import { LazyAbortController } from '../../../src/runtime/lazy-abort.ts'
 import { createMemoryResultStore } from '../memory-results.ts'
 import { contextOf, playbookOf, stepOf } from '../run-command/command.ts'
 
@@ -250,6 +251,7 @@ it('a secret goes into a header and into no error', async () => {
     tools: { http: httpTool({ hosts: [`127.0.0.1:${port}`] }) },
     results: createMemoryResultStore(),
     context: contextOf(),
+    aborts: new LazyAbortController(),
     secret: () => 'hunter2',
   })
   expect(seen[0]!.headers.authorization).toBe('Bearer hunter2')
@@ -270,6 +272,7 @@ it('ends when the time of its step is up', async () => {
     tools: { http: httpTool({ hosts: [`127.0.0.1:${port}`] }) },
     results: createMemoryResultStore(),
     context: contextOf(),
+    aborts: new LazyAbortController(),
   })
   expect(outcome).toEqual({ status: 'failed', error: 'timed out after 0.05 s', retryable: true })
 })

@@ -4,6 +4,7 @@ import { sqlTool } from '../../../src/executions/tools/sql.ts'
 import { type ToolContext, ToolError } from '../../../src/executions/tools/tool.ts'
 import type { Json, JsonObject } from '../../../src/kernel/json.ts'
 import { createPool, type Pool } from '../../../src/kernel/postgres/connection.ts'
+import { LazyAbortController } from '../../../src/runtime/lazy-abort.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace } from '../../support/factories.ts'
 import { until } from '../../support/until.ts'
@@ -215,6 +216,7 @@ describe('time', () => {
       tools: { sql: sqlTool(pool) },
       results: createMemoryResultStore(),
       context: contextOf(),
+      aborts: new LazyAbortController(),
     })
     expect(outcome).toMatchObject({ status: 'failed', retryable: true })
     await until('the statement ends', async () => (await running('late')) === 0)
