@@ -294,7 +294,11 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_workspace_id is not null and not exists (select from public.workspaces w where w.id = p_workspace_id) then
+  -- By itself: with the query in one condition, the query would be started for NULL, too.
+  if p_workspace_id is null then
+    return;
+  end if;
+  if not exists (select from public.workspaces w where w.id = p_workspace_id) then
     raise exception using
       errcode = 'SD001',
       message = format('There is no workspace %s', p_workspace_id),

@@ -283,11 +283,16 @@ declare
   v_kind text := case when (r.staging_kind, r.payload_type) = ('mark_manifest', 'manifest_json') then 'cut' else 'record' end;
   v_change uuid;
 begin
-  select s.upload_id into v_upload from iu_core.ingest_submission s where s.staging_record_id = r.staging_record_id;
+  if r.staging_kind = 'review_package' then
+    select s.upload_id into v_upload from iu_core.ingest_submission s where s.staging_record_id = r.staging_record_id;
+  end if;
+  -- Only those in v_change_subject have one. Nothing is read for the others: that is a third of an approval.
+  if v_upload is null and (r.workspace_id is null or not r.approval_required) then
+    return null;
+  end if;
   select c.change_id into v_change from iu_core.change c
    where c.subject_id = coalesce(v_upload, r.staging_record_id) and c.kind = case when v_upload is null then v_kind else 'upload' end;
-  -- Only those in v_change_subject have one. It is not asked for the others: that is a third of an approval.
-  if v_change is null and v_upload is null and r.approval_required and r.workspace_id is not null then
+  if v_change is null and v_upload is null then
     v_change := iu_core.fn_change_follow(v_kind, r.staging_record_id, r.owner_actor, r.owner_via);
   end if;
   return v_change;

@@ -20,7 +20,6 @@ declare
   v_route record;
   v_cause record;
   v_actor text;
-  v_ids text;
   v_state text;
   v_reason text;
   v_single boolean;
@@ -30,10 +29,10 @@ begin
   for v_route in
     select r as definition, r.route_code, r.dry_run, r.fail_closed, r.revision, r.workspace_id,
            r.target_event_domain, r.target_event_type, r.target_event_stream, a.forbidden,
-           case when a.column_types = array(
-                  select t.atttypid::regtype from unnest(a.columns) with ordinality c (name, position)
-                    join pg_attribute t on t.attrelid = a.relation and t.attname = c.name and not t.attisdropped
-                   order by c.position)
+           case when not exists (
+                  select from unnest(a.columns, a.column_types) c (name, type)
+                    left join pg_attribute t on t.attrelid = a.relation and t.attname = c.name and not t.attisdropped
+                   where t.atttypid is distinct from c.type)
              then case when r.dry_run then a.rehearse_sql else a.send_sql end end as prepared,
            a.row_sql
       from iu_core.iu_sql_event_route_attachment a
@@ -49,9 +48,8 @@ begin
         format('truncate:%s:%s', pg_current_xact_id(), statement_timestamp()));
       continue;
     end if;
-    if v_ids is null then
+    if v_cause is null then
       v_cause := iu_core.fn_event_cause();
-      v_ids := left(iu_core.fn_time_uuid()::text, 24);
     end if;
     if v_route.row_sql is not null and v_route.prepared is not null and v_route.fail_closed and not v_route.dry_run then
       -- The plan of send_sql is made for each statement, which costs ten times the insert of one row: 230 µs of CPU, 100 this way.
@@ -86,7 +84,7 @@ begin
       execute coalesce(v_route.prepared, iu_core.fn_sql_route_rebuild_statement(v_route.definition, tg_relid))
         using v_route.route_code, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
               v_route.workspace_id, v_cause.correlation_id, v_cause.event_id, coalesce(v_cause.depth + 1, 0)::smallint,
-              v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, v_ids;
+              v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, left(iu_core.fn_time_uuid()::text, 24);
     else
       begin
         -- A token without a subject is such a failure too.
@@ -94,7 +92,7 @@ begin
         execute coalesce(v_route.prepared, iu_core.fn_sql_route_rebuild_statement(v_route.definition, tg_relid))
           using v_route.route_code, v_route.target_event_domain, v_route.target_event_type, v_route.target_event_stream,
                 v_route.workspace_id, v_cause.correlation_id, v_cause.event_id, coalesce(v_cause.depth + 1, 0)::smallint,
-                v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, v_ids;
+                v_actor, v_route.forbidden, v_route.revision, tg_relid::regclass::text, left(iu_core.fn_time_uuid()::text, 24);
         if v_route.dry_run then
           perform iu_core.fn_sql_route_evidence_trim(v_route.route_code);
         end if;
@@ -276,8 +274,8 @@ end $$;
 -- Parameters of the other two: $1 route, $2 domain, $3 type, $4 stream, $5 workspace, $6 correlation, $7 cause, $8 depth, $9 actor, $10
 -- forbidden keys, $11 revision, $12 the table written to, $13 the first 24 characters of a time-ordered uuid.
 --
--- Measured for each event (PostgreSQL 18): 8.0 µs with uuidv7() and jsonb_build_object, 6.5 µs as it is, of which 2.7 are the
--- indexes of the outbox. The random bits of an id cost as much as an index: a statement draws them once, and the unique number
+-- Measured for each event (PostgreSQL 18): 8.0 µs with uuidv7() and jsonb_build_object, 6.5 µs as it is. What each part costs is
+-- in docs/decisions/0027-event-writes.md. The random bits of an id cost as much as an index: a statement draws them once, and the unique number
 -- of the event makes the ids distinct and increasing.
 create or replace function iu_core.fn_sql_route_statement(
   p_route iu_core.iu_sql_event_route, p_relation regclass, p_root regclass,

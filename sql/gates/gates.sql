@@ -1,18 +1,21 @@
 -- Gates: shared switches with an audit trail, and overrides for a single transaction.
 
--- Whether the gate is open in this transaction. An override of this transaction takes precedence over the shared row.
+-- Whether the gate is open in this transaction. An override of this transaction takes precedence over the shared row. Writing one has
+-- given the transaction an id, so that a transaction without an id has none to look for.
 create or replace function iu_core.fn_gate_open(p_gate text) returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_tx constant xid8 := pg_current_xact_id_if_assigned();
   v_value text;
 begin
-  select coalesce(o.value, c.value) into v_value
-    from iu_core.dot_config c
-    left join iu_core.dot_config_override o
-      on o.key = c.key and o.tx = pg_current_xact_id_if_assigned()
-   where c.key = p_gate;
+  if v_tx is not null then
+    select o.value into v_value from iu_core.dot_config_override o where o.key = p_gate and o.tx = v_tx;
+  end if;
+  if v_value is null then
+    select c.value into v_value from iu_core.dot_config c where c.key = p_gate;
+  end if;
   if v_value is null then
     raise exception using
       errcode = 'SD102',

@@ -11,15 +11,16 @@ create or replace function iu_core.fn_iu_staging_consume(
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_workspace uuid := iu_core.fn_iu_staging_workspace(p_staging_record_id);
 begin
-  perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'operate');
+  perform iu_core.require_member(v_workspace, 'operate');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   -- People can name only runs of the record's workspace. Shared lock: the run cannot end while
   -- it consumes.
-  perform iu_core.fn_command_run_workspace(p_consumed_by_run_id);
   perform from iu_core.dot_iu_command_run
     where run_id = p_consumed_by_run_id and status = 'running'
-      and (iu_core.fn_caller_is_service() or workspace_id = iu_core.fn_iu_staging_workspace(p_staging_record_id))
+      and (workspace_id = v_workspace or iu_core.fn_caller_is_service())
     for share;
   if not found then
     raise exception using

@@ -279,7 +279,7 @@ begin
     end if;
     case v_part ->> 'payload_kind'
       when 'json' then
-        select d.content_hash, d.byte_len into v_digest from iu_core.fn_iu_staging_json_digest(v_part -> 'payload_json') d;
+        v_digest := iu_core.fn_iu_staging_json_digest(v_part -> 'payload_json');
       when 'text' then
         select iu_core.fn_iu_staging_payload_hash(null, v_part ->> 'payload_text') as content_hash,
                octet_length(convert_to(v_part ->> 'payload_text', 'UTF8'))::bigint as byte_len into v_digest;
@@ -324,7 +324,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_suspects jsonb;
-  v_too_long boolean;
+  v_too_long boolean := false;
   v_text text;
   v_bytes bytea;
 begin
@@ -335,13 +335,18 @@ begin
     raise exception using errcode = 'SD506', message = 'JSON nested more than 100 deep is refused';
   end if;
   v_suspects := jsonb_path_query_array(p_json, 'strict $.** ? (@ >= 1e401 || (@ < 1e-400 && (@ > -1e-400 || @ <= -1e401)))');
-  v_too_long := exists (select from jsonb_array_elements(v_suspects) as n (value)
-                         where abs(value::numeric) >= 1e401 or scale(value::numeric) > 400);
+  -- Queries only where there is something to look at: starting one costs as much as the digest of a short text.
+  if v_suspects <> '[]' then
+    v_too_long := exists (select from jsonb_array_elements(v_suspects) as n (value)
+                           where abs(value::numeric) >= 1e401 or scale(value::numeric) > 400);
+  end if;
   if not v_too_long then
     v_text := p_json::text;
-    v_too_long := v_text ~ '[0-9]{255}' and exists (
-      select from jsonb_array_elements(jsonb_path_query_array(p_json, 'strict $.** ? (@.type() == "number")')) as n (value)
-       where abs(value::numeric) >= 1e401 or scale(value::numeric) > 400);
+    if v_text ~ '[0-9]{255}' then
+      v_too_long := exists (
+        select from jsonb_array_elements(jsonb_path_query_array(p_json, 'strict $.** ? (@.type() == "number")')) as n (value)
+         where abs(value::numeric) >= 1e401 or scale(value::numeric) > 400);
+    end if;
   end if;
   if v_too_long then
     raise exception using errcode = 'SD506',

@@ -77,18 +77,25 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   r iu_core.iu_staging_record;
+  v_workspace uuid := iu_core.fn_iu_staging_workspace(p_staging_record_id);
   v_actor record;
   v_open text;
   v_standing jsonb;
 begin
-  perform iu_core.require_member(iu_core.fn_iu_staging_workspace(p_staging_record_id), 'review');
+  perform iu_core.require_member(v_workspace, 'review');
   perform iu_core.fn_gate_require('iu_core.staging_writes_enabled');
   v_actor := iu_core.fn_actor_for(p_approved_by);
-  perform iu_core.fn_review_lock(iu_core.fn_iu_staging_workspace(p_staging_record_id));
-  perform iu_core.fn_review_reopen_unmet(p_staging_record_id);
+  perform iu_core.fn_review_lock(v_workspace);
   select * into r from iu_core.iu_staging_record
    where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
      for update;
+  if not found then
+    -- Its approvals may have fallen: then it is pending again.
+    perform iu_core.fn_review_reopen_unmet(p_staging_record_id);
+    select * into r from iu_core.iu_staging_record
+     where staging_record_id = p_staging_record_id and lifecycle_status = 'pending' and expires_at > clock_timestamp()
+       for update;
+  end if;
   -- Checked again under the lock, because the wait may have been long.
   if not found or r.expires_at <= clock_timestamp() then
     perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'approved');
@@ -227,6 +234,9 @@ begin
                        case when lower(p_via) = lower(r.owner_via) then format(' through %s, which acts here too', r.owner_via) else '' end),
       detail = json_build_object('record', r.staging_record_id)::text;
   end if;
+  if r.staging_kind <> 'review_package' then
+    return;
+  end if;
   select * into u from iu_core.ingest_upload
    where upload_id in (select p.upload_id from iu_core.ingest_plan p where p.review_record_id = r.staging_record_id);
   if found then
@@ -309,21 +319,21 @@ declare
   v_hash text;
   v_found jsonb;
 begin
-  select part_digests, content_hash into v_recorded, v_hash
-    from iu_core.iu_staging_record where staging_record_id = p_staging_record_id;
+  select r.part_digests, r.content_hash, (
+           select jsonb_agg(jsonb_build_object(
+                    'part_index', p.part_index, 'part_name', p.part_name, 'payload_kind', p.payload_kind,
+                    'byte_len', p.byte_len,
+                    -- Neither the bytes nor their stored digest may differ.
+                    'content_hash', case when p.payload_kind = 'blob_ref'
+                       or p.content_hash = iu_core.fn_iu_staging_payload_hash(p.payload_json, p.payload_text)
+                       then p.content_hash end) order by p.part_index)
+             from iu_core.iu_staging_payload p
+            where p.staging_record_id = r.staging_record_id)
+    into v_recorded, v_hash, v_found
+    from iu_core.iu_staging_record r where r.staging_record_id = p_staging_record_id;
   if not found then
     perform iu_core.fn_iu_staging_raise_status(p_staging_record_id, 'verified');
   end if;
-  select jsonb_agg(jsonb_build_object(
-           'part_index', p.part_index, 'part_name', p.part_name, 'payload_kind', p.payload_kind,
-           'byte_len', p.byte_len,
-           -- Neither the bytes nor their stored digest may differ.
-           'content_hash', case when p.payload_kind = 'blob_ref'
-              or p.content_hash = iu_core.fn_iu_staging_payload_hash(p.payload_json, p.payload_text)
-              then p.content_hash end) order by p.part_index)
-    into v_found
-    from iu_core.iu_staging_payload p
-   where p.staging_record_id = p_staging_record_id;
   if v_found is distinct from v_recorded or iu_core.fn_iu_staging_record_digest(v_found) is distinct from v_hash then
     raise exception using
       errcode = 'SD514',
