@@ -40,8 +40,9 @@ const proposeChangeTool = tool({
       propose(call.deps.ingest, statement, {
         actor: call.actor,
         workspaceId,
+        key,
         // A caller does not see the proposals of others, so their keys are not its own.
-        key: `${call.session.principal.subject} ${key}`,
+        keyOwner: call.session.principal.subject,
         until: 'planned',
       }),
     )
