@@ -67,6 +67,8 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /Upload the file again with `--dates dmy` \(day first\) or `--dates mdy` \(`dates` in the API\), or write YYYY-MM-DD\./,
     'Write YYYY-MM-DD: repair_rows with `values`.',
   ],
+  [/ and upload again, or repair the line/, ': repair_rows with `values`'],
+  [/\bor repair the line\b/, 'or correct it with repair_rows'],
   [/ ?Or choose how repeated keys are handled: .*?\(upload plan --repeated-keys\)\./, ` Or ${LEAVE_OUT}.`],
   [/`stagedoor upload retry [^`]*` reads (?:the file|it) again\./, `${OTHER_KEY} proposes it again.`],
   [

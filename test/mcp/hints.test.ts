@@ -88,6 +88,9 @@ it('beside problems of lines and in a refusal is about repair_rows', async () =>
   expect(suggestions.length).toBeGreaterThan(0)
   expect(suggestions.filter((text) => OTHER_SURFACE.test(text))).toEqual([])
   expect(suggestions.join()).toContain('repair_rows')
+  expect(inTools('Fill it in and upload again, or repair the line.')).toBe(
+    'Fill it in: repair_rows with `values`.',
+  )
   const early = await agent.call('submit', {
     change: String(data.change),
     digest: data.digest,
