@@ -147,12 +147,13 @@ end $$;
 grant execute on function iu_core.fn_my_token_creator() to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;
 
--- What the tokens of the caller's workspaces are called, by their subjects: for lists that say who did something.
+-- What the tokens of the caller's workspaces are called, by their subjects: for lists that say who did something. Whoever decides must see
+-- that it was an agent, whatever somebody called its token.
 create or replace function iu_core.fn_my_token_names(p_subjects text[]) returns table (subject text, name text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select t.subject, t.name from iu_core.machine_token t
+  select t.subject, t.name || case when t.role = 'agent' and t.name !~* '\magent\M' then ' (agent)' else '' end from iu_core.machine_token t
    where t.subject = any (p_subjects) and t.workspace_id in (select iu_core.fn_my_workspaces())
 $$;
 

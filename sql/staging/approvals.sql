@@ -315,7 +315,7 @@ grant execute on function iu_core.fn_approval_get(uuid) to
 
 -- What came of a request: who asked, who decided what, when and why. The status is waiting, approved, rejected, changes_requested, expired or
 -- withdrawn. Only an approval is consent: a request that nobody answered has expired, also before the expiry task has written it, and so has
--- one that was approved and not used in time. Internal.
+-- one that was approved and not used in time: it has approved_at. Internal.
 create or replace function iu_core.fn_approval_outcome(p_approval_id uuid) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -325,6 +325,7 @@ as $$
     'kind', a.kind, 'kind_revision', a.kind_revision, 'form', a.form, 'policy', a.policy, 'digest', r.content_hash,
     'status', s.status, 'decided', s.status <> 'waiting',
     'requested_by', r.owner_actor, 'requested_via', r.owner_via, 'requested_at', r.created_at, 'expires_at', r.expires_at,
+    'approved_at', r.approved_at,
     'decided_at', case s.status when 'approved' then r.approved_at when 'rejected' then r.rejected_at when 'withdrawn' then r.rejected_at
                                 when 'expired' then coalesce(r.expired_at, r.expires_at)
                                 when 'changes_requested' then (select max(o.at) from iu_core.change_review o

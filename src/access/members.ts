@@ -226,7 +226,7 @@ export async function whoAmI(db: Queryable): Promise<Me> {
   return rows[0]!
 }
 
-/** Under the caller's own rights: of workspaces that they are not in, nobody is named. */
+/** Under the caller's own rights: of workspaces that they are not in, nobody is named. An agent is said to be one. */
 export async function actorNames(
   db: Queryable,
   actors: readonly (string | null)[],
@@ -249,7 +249,10 @@ export async function actorNames(
         ).rows
   // A user's own table may lack our column.
   const { rows } = await db.query<{ actor: string; name: string }>(
-    `select m.user_id::text as actor, min(to_jsonb(m.*) ->> 'display_name') as name from public.workspace_members m
+    `select m.user_id::text as actor,
+            min(to_jsonb(m.*) ->> 'display_name')
+              || case when bool_and(to_jsonb(m.*) ->> 'role' = 'agent') and min(to_jsonb(m.*) ->> 'display_name') !~* '\\magent\\M' then ' (agent)' else '' end as name
+       from public.workspace_members m
       where m.user_id::text = any ($1) and to_jsonb(m.*) ->> 'display_name' is not null group by 1`,
     [asked],
   )

@@ -25,6 +25,7 @@ import {
   waitForApproval,
 } from '../staging/approvals.ts'
 import { readPart } from '../staging/records.ts'
+import { unusedText, wasNotUsed } from '../staging/require-approval.ts'
 import {
   argumentInvalid,
   collect,
@@ -38,7 +39,7 @@ import {
   readTextInput,
 } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
-import { formatAge, formatDate, plural } from './format.ts'
+import { formatAge, formatTime, plural } from './format.ts'
 import { recordId } from './ids.ts'
 import { type Session, type SessionOptions, workspaceOf } from './session.ts'
 import { nextPage, type Output, painter } from './terminal.ts'
@@ -213,12 +214,15 @@ const showCommand = () =>
       })
       const names = output.json ? String : await memberNames(approval.workspace_id)
       output.result({ ...approval, shown: shown?.content ?? null }, () => {
-        const { title, change, kind, kind_revision, digest, requested_by, expires_at, form, key } = approval
+        const { title, change, kind, kind_revision, digest, requested_by, expires_at, form, key, status } =
+          approval
         output.line(`${pc.bold(printableLine(title))}  ${pc.dim(`change #${change}`)}`)
         output.dim(
           `  asked by ${names(requested_by)}, key ${printableLine(key)}${kind === null ? '' : `, kind ${kind} (revision ${kind_revision})`}`,
         )
-        output.dim(`  digest ${digest}, expires ${formatDate(new Date(expires_at))}`)
+        output.dim(
+          `  digest ${digest}, ${status === 'waiting' ? 'decide by' : 'expires'} ${formatTime(new Date(expires_at))}`,
+        )
         output.line('')
         const lines = printable(
           withoutEscapes(shown?.content ?? 'What was shown was deleted after its retention.', shown),
@@ -227,7 +231,7 @@ const showCommand = () =>
         if (form.length > 0) output.line(`\n${plural(form.length, 'field')} to fill in:`)
         for (const field of form) output.line(`  ${fieldText(field)}`)
         output.line('')
-        writeStatus(output, approval)
+        writeStatus(output, approval, names)
         for (const { verdict, by, at, comment } of approval.decisions)
           output.line(
             `  ${verdict.replace('_', ' ')} by ${names(by)} ${pc.dim(`${formatAge(new Date(at))} ago`)}${comment === null ? '' : `: ${printableLine(comment)}`}`,
@@ -248,15 +252,17 @@ function fieldText({ name, type, label, required, choices }: FormField): string 
   return printableLine(`${name} (${type}${values}${required ? ', required' : ''})${about}`)
 }
 
-function writeStatus(output: Output, { status, summary, run }: Approval): void {
+function writeStatus(output: Output, approval: Approval, names?: (actor: string) => string): void {
+  const { status, summary, run } = approval
   const text = status.replace('_', ' ')
   if (status === 'approved') output.done(`Approved${run === null ? '' : `, and used: ${runText(run)}`}`)
   else if (status === 'waiting') output.line(`Waiting: ${summary ?? 'nobody has decided'}`)
+  else if (wasNotUsed(approval)) output.warn(`It was ${unusedText(approval, names)}`)
   else output.warn(`Not approved: ${text}`)
 }
 
 function runText({ status, by, started_at, error }: NonNullable<Approval['run']>): string {
-  const since = `since ${formatDate(new Date(started_at))}`
+  const since = `since ${formatTime(new Date(started_at))}`
   if (status === 'running')
     return `a run of ${by} runs ${since}. If its process has ended, nobody knows how far it came; it is not begun again`
   return status === 'applied' ? `done by ${by}` : `it failed (${printableLine(error ?? 'without a reason')})`

@@ -75,7 +75,12 @@ export function uploadNextSteps({ upload, external }: UploadContext, actor: Uplo
           change('Or submit it once more', 'submit'),
         ]
       case 'expired':
-        return [change('Nobody decided in time; submit it once more', 'submit')]
+        return [
+          change(
+            `${upload.approved_at ? 'It was approved and not promoted' : 'Nobody decided'} in time; submit it once more`,
+            'submit',
+          ),
+        ]
       default:
         return [
           changes,

@@ -327,7 +327,10 @@ function planStep(upload: Upload, names: MemberNames): Step {
 }
 
 function approvalStep(upload: Upload, names: MemberNames): Step {
-  if (upload.approved_at) return ['done', 'Approve', approversText(upload.approvers, names)]
+  const approvers = approversText(upload.approvers, names)
+  if (upload.review_status === 'expired' && upload.approved_at)
+    return ['wrong', 'Approve', `${approvers}, and not promoted in time`]
+  if (upload.approved_at) return ['done', 'Approve', approvers]
   if (upload.promoted_at) return ['done', 'Approve', 'was not required']
   if (upload.plan_digest === null || upload.plan_refusal !== null) return ['later', 'Approve', '']
   const steps = {

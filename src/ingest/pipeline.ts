@@ -117,6 +117,10 @@ export interface IngestOptions extends UploadTarget {
   readonly sameBytes?: 'report' | 'continue' | undefined
   /** How long to wait while the workspace reads as many uploads as it may; default 10 minutes; 0: fail at once. */
   readonly maxQueueWaitMs?: number | undefined
+  /** In the transaction that opens the upload, before it: what it throws refuses the file. */
+  readonly beforeOpening?:
+    | ((client: Client, file: { readonly file_hash: string }) => Promise<void>)
+    | undefined
   /** Of the HTTP request that brought the file; default: a new one. */
   readonly requestId?: string | undefined
   /** An error that it throws becomes a warning of the process and does not fail the upload. */
@@ -322,6 +326,7 @@ async function beginWithReading<T>(
   options: Omit<IngestOptions, 'signal'>,
   { enqueue, load }: { enqueue: boolean; load(client: Client, id: string): Promise<T | undefined> },
 ): Promise<Omit<OpenedUpload<T>, 'file'>> {
+  await options.beforeOpening?.(client, file)
   const begun = await beginUpload(client, newUpload(file, options))
   const { upload_id, reader_token } = begun
   if (file.stored && reader_token !== null)

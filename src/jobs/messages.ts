@@ -15,6 +15,8 @@ interface Notice {
   /** Action → rows, of the plan of an upload. */
   readonly rows: Readonly<Record<string, number>> | null
   readonly summary: string | null
+  /** Of a record, which expires then; null: of an upload. */
+  readonly decide_by: Date | null
 }
 
 /** Undefined: the job is not about a change of its workspace. */
@@ -27,7 +29,9 @@ export async function readNotice(context: JobContext, job: Job): Promise<Notice 
               (select jsonb_object_agg(t.action, t.rows) from (
                  select a.key as action, sum(a.value::bigint)::bigint as rows
                    from iu_core.ingest_plan p, jsonb_each(p.totals) t, jsonb_each_text(t.value) a
-                  where p.upload_id = c.subject_id and c.kind = 'upload' group by 1) t) as rows
+                  where p.upload_id = c.subject_id and c.kind = 'upload' group by 1) t) as rows,
+              (select r.expires_at from iu_core.v_iu_staging_record r
+                where r.staging_record_id = c.subject_id and c.kind = 'record' and r.lifecycle_status = 'pending') as decide_by
          from iu_core.change c where c.change_id = $1 and c.workspace_id = $2`,
       [change_id, job.workspace_id],
     ),
@@ -81,6 +85,9 @@ export function noticeText(
       ...askedAgainText(job.payload.asked_again),
       ...(counts.length > 0 ? [`Rows: ${counts.join(', ')}.`] : []),
       ...(notice.summary === null ? [] : [`Review: ${notice.summary}.`]),
+      ...(notice.decide_by === null
+        ? []
+        : [`Decide by: ${notice.decide_by.toISOString().slice(0, 16).replace('T', ' ')} UTC.`]),
     ],
     link,
   }

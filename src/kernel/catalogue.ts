@@ -801,8 +801,9 @@ export const CATALOGUE = {
     status: 409,
     exit: 6,
     retryable: false,
-    message: 'The key {key} stands for the rows of upload {upload}, and these are other rows',
-    hint: 'Correct that upload with repair_rows, or propose the new rows under another key.',
+    message:
+      'The key {key} stands for upload {upload} with the content {used_digest}, and this is other content: {digest}',
+    hint: 'Propose it under another key. What was proposed under this one is as it was.',
   },
   request_invalid: {
     status: 400,

@@ -66,7 +66,8 @@ export function textOfThrown(thrown: unknown, textOf = (error: Error) => error.m
   }
 }
 
-function fill(template: string, details: ErrorDetails): string {
+/** `{name}` is filled from the details. */
+export function fill(template: string, details: ErrorDetails): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = details[name]
     if (Array.isArray(value)) return value.join(', ')

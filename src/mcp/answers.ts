@@ -8,6 +8,7 @@ import pg from 'pg'
 import { asStagedoorError, StagedoorError } from '../kernel/errors.ts'
 import type { Client } from '../kernel/postgres/connection.ts'
 import { mapDatabaseError } from '../kernel/postgres/errors.ts'
+import { toolHint } from './hints.ts'
 
 export interface Answer {
   /** Words and numbers of ours. No name, cell, title or message that somebody else wrote. */
@@ -55,9 +56,10 @@ export function errorResultOf(
   missing: Missing | undefined,
   { reads }: { readonly reads: boolean },
 ): CallToolResult {
-  const { code, message, apiHint, retryable, details } = errorOf(thrown)
+  const error = errorOf(thrown)
+  const { code, message, retryable, details } = error
   // What is advised to whoever may not write, to stage it, shows nothing to whoever may not read.
-  const hint = reads && missing?.role !== undefined ? NOT_SHOWN : apiHint
+  const hint = reads && missing?.role !== undefined ? NOT_SHOWN : toolHint(error)
   const internal = code === 'internal'
   const data = {
     message: internal ? 'Something went wrong inside Stagedoor.' : message,

@@ -8,9 +8,11 @@ import {
 } from '@modelcontextprotocol/server'
 import { listDatasets } from '../ingest/datasets/registry.ts'
 import { CATALOGUE, type ErrorSpec } from '../kernel/catalogue.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
 import { UUID } from '../kernel/ids.ts'
 import { asData, errorOf, jsonOf, withExactNumbers } from './answers.ts'
 import { describeDataset, takesRows } from './datasets.ts'
+import { toolHintOf } from './hints.ts'
 import { describeUnit } from './knowledge.ts'
 import { type McpSession, ToolCall, type Toolset } from './session.ts'
 import { readPlan, uploadIdOf } from './uploads.ts'
@@ -108,9 +110,9 @@ async function read(
 
 function describeError(uri: URL, code: string): ReadResourceResult {
   if (!Object.hasOwn(CATALOGUE, code)) throw new ResourceNotFoundError(uri.href)
-  const { message, hint, apiHint = hint, retryable }: ErrorSpec = CATALOGUE[code as keyof typeof CATALOGUE]
+  const { message, retryable }: ErrorSpec = CATALOGUE[code as ErrorCode]
   const again = retryable ? 'The same call may succeed later without a change.' : 'The same call fails again.'
-  return contents(uri, `${code}\n${message}\n${apiHint}\n${again}`)
+  return contents(uri, `${code}\n${message}\n${toolHintOf(code as ErrorCode)}\n${again}`)
 }
 
 function contents(uri: URL, text: string): ReadResourceResult {

@@ -114,7 +114,7 @@ export class ToolCall {
         'request_invalid',
         { reason: 'this server reads no files' },
         {
-          hint: 'Send the text itself as `csv` or `rows`. On your own machine `stagedoor mcp --files FOLDER` lets calls name files of that folder.',
+          hint: 'Send the text itself: `csv` or `rows` of propose_rows, `text` of profile_file. Whoever starts a server over stdio can name a folder whose files it reads.',
         },
       )
     const folder = await realpath(files)

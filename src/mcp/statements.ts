@@ -3,7 +3,7 @@ import { listProposalTables, propose } from '../ingest/proposals/proposals.ts'
 import { MAX_STATEMENT_LENGTH } from '../ingest/proposals/statement.ts'
 import { StagedoorError } from '../kernel/errors.ts'
 import { Type } from '../kernel/schema.ts'
-import type { Answer } from './answers.ts'
+import { type Answer, counted } from './answers.ts'
 import type { ToolCall } from './session.ts'
 import { type Tool, tool, Workspace } from './tool.ts'
 import { describeProposal, summarize } from './uploads.ts'
@@ -40,15 +40,16 @@ const proposeChangeTool = tool({
       propose(call.deps.ingest, statement, {
         actor: call.actor,
         workspaceId,
+        key,
         // A caller does not see the proposals of others, so their keys are not its own.
-        key: `${call.session.principal.subject} ${key}`,
+        keyOwner: call.session.principal.subject,
         until: 'planned',
       }),
     )
     const data = await call.transaction((client) => describeProposal(client, call, upload.upload_id))
     return {
       ...summarize(data, created, {
-        counts: `, its plan has ${data.lines.total ?? 0} rows`,
+        counts: `, its plan has ${counted(data.lines.total ?? 0, 'row')}`,
         refused: 'The plan cannot be submitted.',
         remedy: '`refusal` says why; propose another statement under another key.',
       }),

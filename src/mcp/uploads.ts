@@ -1,11 +1,9 @@
 /** Tools for uploads: rows are proposed, checked, planned, corrected, read, and handed to people. None of them approves or promotes. */
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { inputRequired, inputResponse } from '@modelcontextprotocol/server'
 import { editChange, requireChange, setReviewers } from '../changes/changes.ts'
 import type { Change } from '../changes/shapes.ts'
 import { resolveDatasetTarget } from '../ingest/datasets/registry.ts'
-import { type IngestActor, type IngestSource, ingest } from '../ingest/pipeline.ts'
+import { type IngestSource, ingest } from '../ingest/pipeline.ts'
 import { listPlanRows, submitPlan } from '../ingest/plan.ts'
 import { PLAN_FILTERS, type PlanRow, planOptions } from '../ingest/plan-shapes.ts'
 import { rowLineage, uploadLineage } from '../ingest/promotion.ts'
@@ -20,6 +18,7 @@ import type { Client } from '../kernel/postgres/connection.ts'
 import { Type } from '../kernel/schema.ts'
 import { counted, isLong, pageOf, shorten, withExactNumbers } from './answers.ts'
 import { MAX_CONTENT_BYTES, requireSmall } from './datasets.ts'
+import { inTools, toolAdvice } from './hints.ts'
 import type { ToolCall } from './session.ts'
 import { After, Cell, Id, limit, type Tool, tool, Workspace } from './tool.ts'
 
@@ -80,11 +79,10 @@ const proposeRowsTool = tool({
         ...(await resolveDatasetTarget(client, { workspaceId, dataset, platform, client: named })),
       }
     })
-    const actor = keyedActor(call, { ...target, key, ...content })
     const { upload, created } = await call.inSlot(() =>
       ingest(call.deps.ingest, content.source, {
         ...target,
-        actor,
+        actor: call.actor,
         until: 'planned',
         sameBytes: 'continue',
         fileName: content.fileName,
@@ -92,6 +90,8 @@ const proposeRowsTool = tool({
         onInvalid: on_invalid,
         repeatedKeys: repeated_keys,
         maxQueueWaitMs: MAX_QUEUE_WAIT_MS,
+        beforeOpening: (client, { file_hash }) =>
+          requireKey(client, { ...target, key, fileName: content.fileName, hash: file_hash }),
         signal: call.signal,
       }),
     )
@@ -296,8 +296,6 @@ interface Content {
   readonly source: IngestSource
   readonly fileName: string
   readonly format?: 'csv' | 'jsonl'
-  /** Of the bytes. */
-  readonly hash: string
 }
 
 async function contentOf(
@@ -315,20 +313,12 @@ async function contentOf(
   if (file !== undefined) {
     const path = await call.fileIn(file)
     const fileName = `${key}${/\.[A-Za-z0-9]{1,8}$/.exec(path)?.[0] ?? ''}`
-    const hash = createHash('sha256')
-    for await (const chunk of createReadStream(path, { signal: call.signal })) hash.update(chunk as Buffer)
-    return { source: path, fileName, hash: hash.digest('hex') }
+    return { source: path, fileName }
   }
   const text = csv ?? linesOf(rows!)
   requireSmall(text)
-  const bytes = Buffer.from(text)
   const format = csv === undefined ? 'jsonl' : 'csv'
-  return {
-    source: once(bytes),
-    fileName: `${key}.${format}`,
-    format,
-    hash: createHash('sha256').update(bytes).digest('hex'),
-  }
+  return { source: once(Buffer.from(text)), fileName: `${key}.${format}`, format }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -350,36 +340,36 @@ function linesOf(rows: readonly Record<string, unknown>[]): string {
 }
 
 /**
- * A key stands for the same rows for ever: with other ones it is refused, before an upload is opened. The lock of the transaction that
- * opens the upload makes two calls at the same time see each other.
+ * A key stands for the same rows for ever: with other ones it is refused. The lock lasts until the transaction has opened the upload, so
+ * that two calls at the same time see each other.
  */
-function keyedActor(
-  call: ToolCall,
+async function requireKey(
+  client: Client,
   {
     workspaceId,
     dataset,
     key,
     fileName,
     hash,
-  }: { workspaceId: string; dataset: string; key: string } & Content,
-): IngestActor {
-  return {
-    transaction: (work) =>
-      call.transaction(async (client) => {
-        await client.query(
-          `select pg_advisory_xact_lock(hashtextextended(concat_ws(chr(10), 'mcp', $1::text, $2::text, $3::text, iu_core.fn_actor()), 0))`,
-          [workspaceId, dataset, fileName],
-        )
-        const { rows } = await client.query<{ upload_id: string }>(
-          `select upload_id from iu_core.v_ingest_upload
-            where workspace_id = $1 and dataset = $2 and file_name = $3 and uploaded_by = iu_core.fn_actor()
-              and file_hash <> $4 and status in ('reading', 'staged', 'planned', 'promoted') limit 1`,
-          [workspaceId, dataset, fileName, hash],
-        )
-        if (rows[0]) throw new StagedoorError('proposal_key_used', { key, upload: rows[0].upload_id })
-        return work(client)
-      }),
-  }
+  }: { workspaceId: string; dataset: string; key: string; fileName: string; hash: string },
+): Promise<void> {
+  await client.query(
+    `select pg_advisory_xact_lock(hashtextextended(concat_ws(chr(10), 'mcp', $1::text, $2::text, $3::text, iu_core.fn_actor()), 0))`,
+    [workspaceId, dataset, fileName],
+  )
+  const { rows } = await client.query<{ upload_id: string; file_hash: string }>(
+    `select upload_id, file_hash from iu_core.v_ingest_upload
+      where workspace_id = $1 and dataset = $2 and file_name = $3 and uploaded_by = iu_core.fn_actor()
+        and file_hash <> $4 and status in ('reading', 'staged', 'planned', 'promoted') limit 1`,
+    [workspaceId, dataset, fileName, hash],
+  )
+  if (rows[0])
+    throw new StagedoorError('proposal_key_used', {
+      key,
+      upload: rows[0].upload_id,
+      used_digest: rows[0].file_hash,
+      digest: hash,
+    })
 }
 
 /** By its id or by the number of its change. */
@@ -417,13 +407,13 @@ export async function describeProposal(client: Client, call: ToolCall, id: strin
     },
     totals: upload.plan_totals,
     control: upload.control,
-    refusal: upload.plan_refusal,
+    refusal: refusalOf(upload),
     notes: [...upload.notes, ...upload.plan_notes],
     problem_kinds: shorten(kinds).value,
     problem_lines: page.rows,
     /** More lines with problems than are listed. */
     has_more_problem_lines: page.next !== null,
-    error: upload.error,
+    error: uploadErrorOf(upload),
   }
 }
 
@@ -434,7 +424,7 @@ function problemsOf({ row_number, validation_status, raw_payload, ...row }: Stag
     value: one.value,
     rule: one.rule,
     message: one.message,
-    suggestion: one.suggestion,
+    suggestion: one.suggestion && inTools(one.suggestion),
   })
   return {
     line: row_number,
@@ -445,6 +435,12 @@ function problemsOf({ row_number, validation_status, raw_payload, ...row }: Stag
     ],
   }
 }
+
+export const refusalOf = ({ plan_refusal }: Pick<Upload, 'plan_refusal'>) =>
+  plan_refusal === null ? null : inTools(plan_refusal)
+
+export const uploadErrorOf = ({ error }: Pick<Upload, 'error'>) =>
+  error === null ? null : { ...error, hint: toolAdvice(error.hint) }
 
 function stateOf(call: ToolCall, { upload_id, change, status, review_status, plan_digest }: Upload) {
   return {
@@ -502,7 +498,7 @@ export async function readPlan(
   return {
     ...stateOf(call, upload),
     totals: upload.plan_totals,
-    refusal: upload.plan_refusal,
+    refusal: refusalOf(upload),
     outdated: upload.outdated,
     ...(isFirst && upload.proposal !== null && { statement: upload.proposal.statement }),
     ...(isFirst && { control: upload.control, snapshot: upload.plan_snapshot, risk: await readRisk(db, id) }),

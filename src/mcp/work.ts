@@ -17,6 +17,7 @@ import type { StagingRecord } from '../staging/shapes.ts'
 import { type Answer, counted, pageOf, shorten, withExactNumbers } from './answers.ts'
 import type { ToolCall } from './session.ts'
 import { After, limit, type Tool, tool, Workspace } from './tool.ts'
+import { refusalOf, uploadErrorOf } from './uploads.ts'
 
 /** Of a record whose parts are asked for. */
 const MAX_PART_CHARACTERS = 50_000
@@ -143,11 +144,11 @@ async function uploadStatus(
       review: standing ? { summary: standing.summary, met: standing.met, missing: standing.missing } : null,
       digest: upload.plan_digest,
       totals: upload.plan_totals,
-      refusal: upload.plan_refusal,
+      refusal: refusalOf(upload),
       lines: upload.line_count,
       invalid: upload.invalid_count,
       progress: upload.progress,
-      error: upload.error,
+      error: uploadErrorOf(upload),
       approvers: upload.approvers,
       promoted_at: upload.promoted_at,
       undone_at: upload.undone_at,

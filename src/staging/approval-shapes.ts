@@ -92,6 +92,12 @@ export const Approval = shape('Approval', {
   requested_via: TextOrNull,
   requested_at: When,
   expires_at: When,
+  approved_at: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'by everybody whom it needed; one that is expired was approved then, and not used in time',
+    }),
+  ),
   decided_at: WhenOrNull,
   decisions: Type.Array(ApprovalDecision, { description: 'who decided what, when and why' }),
   answers: nullable(Type.Record(Text, Type.Unknown(), { description: 'what was filled in' })),

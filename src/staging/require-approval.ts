@@ -107,12 +107,14 @@ export function requireConsent(approval: Approval): void {
   const { status, title, decisions, run } = approval
   if (status !== 'approved') {
     const why = decisions.flatMap(({ comment }) => comment ?? []).at(-1)
-    throw new StagedoorError('approval_not_given', {
+    const details = {
       approval: approval.approval_id,
       title,
       status: status.replace('_', ' '),
       reason: why === undefined ? '' : ` (“${why.slice(0, 500)}”)`,
-    })
+    }
+    const unused = wasNotUsed(approval) && { message: `${title} was ${unusedText(approval)}` }
+    throw new StagedoorError('approval_not_given', details, unused || {})
   }
   if (run !== null)
     throw new StagedoorError('approval_used', {
@@ -122,6 +124,20 @@ export function requireConsent(approval: Approval): void {
       at: run.started_at,
       state: run.status,
     })
+}
+
+/** It was approved as the policy asks, and expired before anybody used it. */
+export function wasNotUsed({ status, approved_at }: Pick<Approval, 'status' | 'approved_at'>): boolean {
+  return status === 'expired' && approved_at !== null
+}
+
+/** `names` of actors; by default their ids. */
+export function unusedText(
+  { decisions, expires_at }: Pick<Approval, 'decisions' | 'expires_at'>,
+  names: (actor: string) => string = String,
+): string {
+  const approvers = decisions.flatMap(({ verdict, by }) => (verdict === 'approve' ? [names(by)] : []))
+  return `approved by ${approvers.join(', ')} and not used in time: it expired at ${expires_at}`
 }
 
 /** The same title and the same arguments are the same request. */

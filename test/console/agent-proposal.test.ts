@@ -49,7 +49,7 @@ it.each([
         { id: 3, name: 'Rope', price: 4 },
       ],
     },
-    by: /uploaded by claude/,
+    by: /uploaded by claude \(agent\)/,
     changed: ['10', '12'],
     added: /Rope[\s\S]*4/,
     after: ['1 Tent 12', '2 Stove 20', '3 Rope 4'],
@@ -62,7 +62,7 @@ it.each([
       statement:
         "insert into goods values (1, 'Tent', 15), (4, 'Lamp', 7) on conflict (id) do update set price = excluded.price",
     },
-    by: /proposed by claude/,
+    by: /proposed by claude \(agent\)/,
     changed: ['12', '15'],
     added: /7[\s\S]*Lamp/,
     after: ['1 Tent 15', '2 Stove 20', '3 Rope 4', '4 Lamp 7'],
@@ -115,4 +115,10 @@ it('a statement that deletes says how many rows', async () => {
   await page.goto(`${real.url}/uploads/${data.upload}?tab=plan`)
   await page.locator('.sums .is-delete').waitFor()
   expect(await seen(page.locator('.sums .is-delete'))).toMatch(/^1\b/)
+})
+
+it('the list of uploads says that an agent brought them', async () => {
+  const page = await real.signIn('reviewer')
+  await page.goto(`${real.url}/uploads`)
+  await page.locator('tbody tr', { hasText: 'claude (agent)' }).first().waitFor()
 })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 import { useRealConsole } from './real-console.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -91,4 +92,50 @@ it('what a program shows as JSON stands open, so that no value is approved unsee
   const page = await real.signIn('reviewer')
   await page.goto(`${real.url}/changes/${(JSON.parse(asked.stdout) as Asked).change}`)
   await page.getByRole('region', { name: 'What is shown' }).getByText('19.99').waitFor()
+})
+
+const api = async <T>(role: 'operator' | 'reviewer', path: string, body?: object): Promise<T> => {
+  const answer = await fetch(`${real.url}/api/v1/approvals${path}`, {
+    headers: { authorization: `Bearer ${real.token(role)}`, 'content-type': 'application/json' },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  })
+  expect(answer.ok, await answer.clone().text()).toBe(true)
+  return (await answer.json()) as T
+}
+interface Request extends Asked {
+  digest: string
+  expires_at: string
+  status: string
+}
+
+it('says by when to decide with the time of day, and that an approval was not used in time', async () => {
+  const refund = (key: string, timeout: string) =>
+    api<Request>('operator', '', { key, title: 'Refund', show: '**1.00** to Ann', timeout })
+  const { approval_id, change, expires_at } = await refund('decide by', '2d')
+  const time = `${expires_at.slice(0, 16).replace('T', ' ')} UTC`
+  expect((await cli('approval', 'show', approval_id, '--as', 'reviewer')).stdout).toContain(
+    `decide by ${time}`,
+  )
+  const page = await real.signIn('reviewer', { timezoneId: 'UTC' })
+  await page.goto(`${real.url}/changes/${change}`)
+  const decideBy = page.locator('.decision-facts div', { hasText: 'Decide by' }).locator('dd')
+  const shown = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const words = (text: string) => text.replace(/\s/g, ' ')
+  expect(words(await decideBy.innerText())).toBe(words(shown.format(new Date(expires_at))))
+
+  const unused = await refund('not used', '4s')
+  await api('reviewer', `/${unused.approval_id}/approve`, { digest: unused.digest })
+  const silent = await refund('silent', '1s')
+  await until('both have expired', async () => {
+    const both = await Promise.all(
+      [unused, silent].map((one) => api<Request>('operator', `/${one.approval_id}`)),
+    )
+    return both.every(({ status }) => status === 'expired')
+  })
+  const told = (await cli('approval', 'show', unused.approval_id, '--as', 'operator')).stdout
+  expect(told).toMatch(/It was approved by .*Reviewer.* and not used in time: it expired/i)
+  await page.goto(`${real.url}/changes/${unused.change}`)
+  await page.getByText(/^Approved, and not used in time: it expired/).waitFor()
+  await page.goto(`${real.url}/changes/${silent.change}`)
+  await page.getByText(/^Nobody decided in time: it expired/).waitFor()
 })

@@ -1,7 +1,9 @@
 /** The pipeline by itself: its events, listeners that throw, an interruption between two steps, and what `until` means. */
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { backEndActor, type IngestEvent, type IngestOptions, ingest } from '../../src/ingest/pipeline.ts'
+import { StagedoorError } from '../../src/kernel/errors.ts'
 import { week } from '../http/uploads/uploads-api.ts'
 import { useDatabase } from '../support/database.ts'
 import { useIngest } from '../support/ingest.ts'
@@ -150,4 +152,20 @@ it('does not submit by itself what a person rejected', async () => {
   expect(stopped).toMatchObject({ code: 'approval_missing', message: expect.stringContaining('rejected') })
   const reported = await run(week('Rejected'))
   expect(reported.stopped).toMatchObject({ code: 'upload_already_exists', details: { state: 'rejected' } })
+})
+
+it('shows whoever opens the upload the digest of its bytes before, in the same transaction, and takes a refusal', async () => {
+  const seen: string[] = []
+  const text = week('Before opening')
+  const before = await ads.service('select upload_id from iu_core.ingest_upload')
+  const refuse = run(text, {
+    beforeOpening: async (client, { file_hash }) => {
+      await client.query('select 1')
+      seen.push(file_hash)
+      throw new StagedoorError('proposal_key_used', { key: 'x' })
+    },
+  })
+  await expect(refuse).rejects.toMatchObject({ code: 'proposal_key_used' })
+  expect(seen).toEqual([createHash('sha256').update(text).digest('hex')])
+  expect(await ads.service('select upload_id from iu_core.ingest_upload')).toEqual(before)
 })

@@ -5,9 +5,11 @@ import { listPlanRows, listStaleRows, planUpload } from '../../src/ingest/plan.t
 import { rowLineage } from '../../src/ingest/promotion.ts'
 import { closeProposalTable, proposeAgain } from '../../src/ingest/proposals/proposals.ts'
 import { discardUpload } from '../../src/ingest/uploads.ts'
+import type { Client } from '../../src/kernel/postgres/connection.ts'
 import { inTransaction, SERVICE_ROLE } from '../../src/kernel/postgres/transaction.ts'
 import { fastestMs } from '../support/cpu.ts'
 import { useDatabase } from '../support/database.ts'
+import { createMember } from '../support/factories.ts'
 import { useProposals } from '../support/proposals.ts'
 import { MIGRATOR } from '../support/template.ts'
 
@@ -135,7 +137,8 @@ describe('a statement', () => {
     expect(second.upload_id).toBe(first.upload_id)
     expect(third.upload_id).not.toBe(first.upload_id)
     await expect(proposals.propose(`delete from products`, { key: 'k1' })).rejects.toMatchObject({
-      code: 'argument_invalid',
+      code: 'proposal_key_used',
+      details: { key: 'k1', upload: first.upload_id },
     })
   })
 
@@ -151,7 +154,7 @@ describe('a statement', () => {
     await proposals.sql('create table public.keyed (id integer primary key)')
     await proposals.open('public.keyed')
     await expect(proposals.propose('insert into keyed values (1)', { key: 'k2' })).rejects.toMatchObject({
-      code: 'argument_invalid',
+      code: 'proposal_key_used',
     })
   })
 
@@ -434,6 +437,24 @@ describe('between proposal and promotion', () => {
     await expect(proposals.promote(upload)).rejects.toMatchObject({ code: 'upload_state' })
   })
 
+  it('is proposed again under the title of its change, which may have been given later', async () => {
+    const upload = await proposals.propose('update stock set n = n + 3')
+    await proposals.sql(
+      `update iu_core.change set title = 'Three more' where subject_id = '${upload.upload_id}'`,
+    )
+    const pool = db.pool('stagedoor_worker')
+    const again = (options: { title?: string } = {}, id = upload.upload_id) =>
+      proposeAgain({ pool, home: '', proposalPool: proposals.proposalPool }, id, {
+        actor: backEndActor(pool, proposals.operator.userId),
+        ...options,
+      })
+    const { upload: second } = await again()
+    expect(second.title).toBe('Three more')
+    const { upload: third } = await again({ title: 'Once more' }, second.upload_id)
+    expect(third.title).toBe('Once more')
+    await inTransaction(pool, (client) => discardUpload(client, third.upload_id), SERVICE_ROLE)
+  })
+
   it('is proposed again only by whoever may discard the earlier one, and else nothing is proposed', async () => {
     const upload = await proposals.propose('update stock set n = n + 7')
     const pool = db.pool('stagedoor_worker')
@@ -442,22 +463,26 @@ describe('between proposal and promotion', () => {
     const asService = backEndActor(pool, proposals.operator.userId)
     const again = (actor = asService) =>
       proposeAgain({ pool, home: '', proposalPool: proposals.proposalPool }, upload.upload_id, { actor })
-    const discard = 'execute on function iu_core.fn_ingest_discard(uuid, text)'
-    await proposals.sql(`revoke ${discard} from service_role`)
-    await expect(again()).rejects.toMatchObject({
-      code: 'permission_denied',
-      hint: expect.stringMatching(/Nothing was proposed\. Propose the statement itself/),
+    const viewer = await createMember(db, proposals.workspace, 'viewer')
+    // A viewer sees it and may not stage; an agent does not see what others proposed.
+    const actorOf = (who: typeof proposals.agent) => ({
+      transaction: <T>(work: (client: Client) => Promise<T>) => db.as(who, work),
     })
-    await proposals.sql(`grant ${discard} to service_role`)
+    await expect(again(actorOf(viewer))).rejects.toMatchObject({ code: 'right_missing' })
+    await expect(again(actorOf(proposals.agent))).rejects.toMatchObject({ code: 'upload_not_found' })
     expect(await count()).toEqual(before)
+    const [still] = await proposals.sql<{ status: string }>(
+      `select status from iu_core.ingest_upload where upload_id = '${upload.upload_id}'`,
+    )
+    expect(still).toEqual({ status: 'planned' })
     // Somebody discards it while the statement is worked out: the new proposal stands.
     let transactions = 0
     const { upload: made } = await again({
       ...asService,
       transaction: async (work) => {
         const done = await asService.transaction(work)
-        // Read, may be discarded, admitted.
-        if (++transactions === 3)
+        // Read, admitted.
+        if (++transactions === 2)
           await proposals.sql(
             `update iu_core.ingest_upload set status = 'discarded', ended_at = now() where upload_id = '${upload.upload_id}'`,
           )

@@ -1,4 +1,5 @@
 /** An agent proposes rows over MCP, corrects them and asks for a review; a person approves exactly that in the API of the console. */
+import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { rowsOf, useMcp } from './mcp-api.ts'
 
@@ -113,6 +114,12 @@ it('finds a proposal again by its key, and refuses other rows under the same key
   expect(other.isError).toBe(true)
   expect(other.structured.error).toEqual({ code: 'proposal_key_used', retryable: false })
   expect(other.data.message).toContain(answers[0]!.data.upload)
+  const digest = (given: object[]) =>
+    createHash('sha256')
+      .update(given.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      .digest('hex')
+  expect(other.data.details).toMatchObject({ used_digest: digest(rows), digest: digest(rowsOf('Others')) })
+  expect(other.data.hint).toMatch(/another `key`/)
   const uploads = await mcp.db.owner(
     `select count(*)::int as uploads from iu_core.ingest_upload where file_name = 'keys.jsonl'`,
   )
@@ -226,7 +233,7 @@ it('says which right, gate or file is missing', async () => {
     'upload_not_found',
   )
   const file = await agent.call('profile_file', { file: '/etc/passwd' })
-  expect(file.data.hint).toContain('--files')
+  expect(file.data.hint).toMatch(/`csv` or `rows` of propose_rows, `text` of profile_file.*can name a folder/)
 
   await mcp.db.owner(`select iu_core.fn_gate_set('iu_core.staging_writes_enabled', false)`)
   try {

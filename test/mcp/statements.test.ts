@@ -1,4 +1,5 @@
 /** An agent proposes SQL statements over MCP: they become plans for people, and a statement that is refused changes nothing. */
+import { createHash } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/client'
 import { beforeAll, expect, it } from 'vitest'
 import { useApi } from '../support/api.ts'
@@ -141,14 +142,21 @@ it.each([
 it('refuses a statement without a key, a key of another statement, and callers without the right', async () => {
   const agent = await mcp.connect(mcp.tokens.agent)
   const statement = 'update wares set price = 5 where id = 3'
-  await agent.call('propose_change', { statement, key: 'five' })
+  const five = await agent.call('propose_change', { statement, key: 'five' })
   const before = [await production(), await uploads()]
   const keyless = await agent.call('propose_change', { statement })
   expect(keyless.structured.error.code).toBe('request_invalid')
   expect(keyless.data.message).toContain('needs a key')
   const other = await agent.call('propose_change', { statement: 'delete from wares', key: 'five' })
-  expect(other.structured.error.code).toBe('argument_invalid')
-  expect(other.data.message).toContain('belongs to another statement')
+  expect(other.structured.error).toEqual({ code: 'proposal_key_used', retryable: false })
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+  expect(other.data.details).toEqual({
+    key: 'five',
+    upload: five.data.upload,
+    used_digest: digest(statement),
+    digest: digest('delete from wares'),
+  })
+  expect(other.data.hint).toMatch(/another `key`/)
   const viewer = await mcp.connect(mcp.tokens.viewer)
   expect((await viewer.call('propose_change', { statement, key: 'v' })).structured).toMatchObject({
     error: { code: 'right_missing' },

@@ -135,11 +135,19 @@ describe('a request', () => {
 
     const silent = await ask(place.operator)
     await passExpiry(place.intruder, silent.approval_id)
-    expect(await get(silent.approval_id)).toMatchObject({ status: 'expired', decisions: [] })
+    expect(await get(silent.approval_id)).toMatchObject({
+      status: 'expired',
+      approved_at: null,
+      decisions: [],
+    })
     const unused = await ask(place.operator)
     await approve(place.reviewer, unused)
     await passExpiry(place.intruder, unused.approval_id)
-    expect(await get(unused.approval_id)).toMatchObject({ status: 'expired' })
+    expect(await get(unused.approval_id)).toMatchObject({
+      status: 'expired',
+      approved_at: expect.any(String),
+      decisions: [{ verdict: 'approve', by: place.reviewer.actor }],
+    })
     expect(await sqlstateOf(use(place.operator, unused.approval_id))).toBe('SD503')
   })
 

@@ -21,11 +21,15 @@ RETRY_S = (0.5, 1, 2, 5)
 
 
 class ApprovalNotGiven(Exception):
-    """Rejected, changes requested, withdrawn, expired, or still waiting. Nothing was run. `approval` says who decided what and why."""
+    """Rejected, changes requested, withdrawn, expired (also: approved and not used in time), or still waiting. Nothing was run. `approval` says who decided what and why."""
 
     def __init__(self, approval: types.Approval):
         self.approval = approval
         self.status = approval["status"]
+        if self.status == "expired" and approval["approved_at"] is not None:
+            approvers = ", ".join(one["by"] for one in approval["decisions"] if one["verdict"] == "approve")
+            super().__init__(f"{approval['title']} was approved by {approvers} and not used in time: it expired at {approval['expires_at']}")
+            return
         comments = [one["comment"] for one in approval["decisions"] if one["comment"]]
         why = f" ({comments[-1]})" if comments else ""
         super().__init__(f"{approval['title']} was not approved: {self.status.replace('_', ' ')}{why}")

@@ -35,6 +35,7 @@ class Approval(TypedDict):
     requested_via: Optional[str]
     requested_at: str
     expires_at: str
+    approved_at: Optional[str]
     decided_at: Optional[str]
     decisions: List[ApprovalDecision]
     answers: Optional[Dict[str, Any]]
@@ -616,6 +617,7 @@ class RequestedApproval(TypedDict):
     requested_via: Optional[str]
     requested_at: str
     expires_at: str
+    approved_at: Optional[str]
     decided_at: Optional[str]
     decisions: List[ApprovalDecision]
     answers: Optional[Dict[str, Any]]

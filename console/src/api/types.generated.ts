@@ -4078,6 +4078,11 @@ export interface components {
             requested_at: string;
             /** Format: date-time */
             expires_at: string;
+            /**
+             * Format: date-time
+             * @description by everybody whom it needed; one that is expired was approved then, and not used in time
+             */
+            approved_at: string | null;
             /** Format: date-time */
             decided_at: string | null;
             /** @description who decided what, when and why */
@@ -8262,6 +8267,11 @@ export interface components {
             requested_at: string;
             /** Format: date-time */
             expires_at: string;
+            /**
+             * Format: date-time
+             * @description by everybody whom it needed; one that is expired was approved then, and not used in time
+             */
+            approved_at: string | null;
             /** Format: date-time */
             decided_at: string | null;
             /** @description who decided what, when and why */

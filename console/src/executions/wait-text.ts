@@ -1,6 +1,5 @@
 import type { GraphNode } from '../api/types.ts'
-
-const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+import { atTime } from '../parts/format.ts'
 
 /** What a step waits for, and how long at most. */
 export function waitText({
@@ -10,7 +9,7 @@ export function waitText({
   subject,
   staging_record_id,
 }: NonNullable<GraphNode['wait']>): string {
-  const until = wake_at === null ? '' : time.format(new Date(wake_at))
+  const until = wake_at === null ? '' : atTime(wake_at)
   if (kind === 'timer') return `Waits until ${until}.`
   const most = until === '' ? '' : ` At most until ${until}.`
   if (kind === 'event')

@@ -39,6 +39,13 @@ export function onDay(at: string): string {
   return day.format(new Date(at))
 }
 
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** With the time of day, where something ends then. */
+export function atTime(at: string): string {
+  return moment.format(new Date(at))
+}
+
 /** A hash as people compare it: its beginning, in groups. */
 export function shortHash(hash: string, groups = 2): string {
   return (hash.slice(0, groups * 4).match(/.{4}/g) ?? [hash]).join(' ')

@@ -3,7 +3,7 @@ import type { Approval, StagingRecord } from '../api/types.ts'
 import { usePulse } from '../live/pulse.tsx'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Approvers } from '../parts/approvers.tsx'
-import { bytes, counted, onDay, shortHash } from '../parts/format.ts'
+import { atTime, bytes, counted, shortHash } from '../parts/format.ts'
 import { Person } from '../parts/person.tsx'
 import { RefusalNote } from '../parts/refusal-note.tsx'
 import { RejectDialog } from '../parts/reject-dialog.tsx'
@@ -94,7 +94,7 @@ export function RecordDecision({ record, approval, take }: Props) {
         {pending && (
           <div>
             <dt>Decide by</dt>
-            <dd>{onDay(record.expires_at)}</dd>
+            <dd>{atTime(record.expires_at)}</dd>
           </div>
         )}
       </dl>
@@ -179,20 +179,35 @@ function statusTextOf(record: StagingRecord): string {
   if (record.withdrawn !== null) return `Withdrawn: ${record.withdrawn}. It cannot be used.`
   switch (record.lifecycle_status) {
     case 'pending':
+      if (isOverdue(record)) return unusedText(record)
       if (record.staging_kind === 'approval')
         return 'A program waits for this decision. After approval it does what is shown, once. Nothing happens before.'
       return record.staging_kind === 'mark_manifest'
         ? 'After approval, exactly this marking can be cut into units. Nothing is cut before.'
         : 'You approve exactly these bytes. If they change later, the record is refused.'
     case 'approved':
-      return `Approved. It can be used until ${onDay(record.expires_at)}.`
+      return isOverdue(record)
+        ? unusedText(record)
+        : `Approved. It can be used until ${atTime(record.expires_at)}.`
     case 'consumed':
       return 'Approved and used.'
     case 'rejected':
       return 'Rejected. It cannot be used.'
     case 'expired':
-      return 'Nobody decided in time, or its owner withdrew it. It cannot be used.'
+      return unusedText(record)
     case 'cleaned':
       return 'Its retention has ended, and its parts were deleted.'
   }
+}
+
+/** Also before maintenance has written that it expired. */
+const isOverdue = ({ expires_at }: StagingRecord) => new Date(expires_at).getTime() <= Date.now()
+
+function unusedText({ approved_by, approvers, expires_at }: StagingRecord): string {
+  const when = atTime(expires_at)
+  if (approved_by !== null)
+    return `Approved, and not used in time: it expired ${when}. It cannot be used any more.`
+  return approvers.length > 0
+    ? `Not everybody whose approval it needs decided in time: it expired ${when}. It cannot be used.`
+    : `Nobody decided in time: it expired ${when}. It cannot be used.`
 }

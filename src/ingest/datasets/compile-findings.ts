@@ -328,8 +328,14 @@ export const PROBLEM_TEXTS: Readonly<Record<string, ProblemText>> = {
     suggestion: 'Write it with the same delimiter as the other lines and upload again, or repair the line.',
   },
   'structure.repeated_header': {
-    message: 'This line repeats or continues the header; it is no data.',
+    message: 'This line repeats the header; it is no data.',
     suggestion: 'Remove it from the file and upload again. A second table belongs into a file of its own.',
+  },
+  'structure.continued_header': {
+    message:
+      'This line has text in every column where the lines below have numbers or dates, as a second line of the header has.',
+    suggestion:
+      'If it is data, correct its values and upload again, or repair the line. Else remove it, or leave it out.',
   },
   'structure.invalid_utf8': {
     message: 'This line has bytes that are no text in the file’s encoding.',

@@ -33,6 +33,8 @@ export interface ProposalOptions {
   readonly title?: string | undefined
   /** The same key gives the same proposal: for callers that try again. */
   readonly key?: string | undefined
+  /** Whose key it is, where callers do not see the proposals of each other; default: of the whole workspace. */
+  readonly keyOwner?: string | undefined
   /** How far it goes if nothing stops it; default planned. */
   readonly until?: Exclude<Until, 'staged'> | undefined
   /** Work it out and show the plan; it cannot be promoted. */
@@ -48,6 +50,7 @@ export async function propose(
   options: ProposalOptions,
 ): Promise<IngestResult> {
   const { actor, workspaceId, key, dryRun } = options
+  const hash = key === undefined ? undefined : hashOfKey(key, options.keyOwner)
   const statement = tidyStatement(given)
   const { actor: proposer, tables } = await actor.transaction(async (client) => {
     const { rows } = await client.query<{ admitted: { actor: string; tables: OpenTable[] } }>(
@@ -57,9 +60,9 @@ export async function propose(
     return rows[0]!.admitted
   })
   // Before the statement runs: it may change nothing any more, because its proposal was promoted.
-  if (key !== undefined && !dryRun) {
-    const upload = await actor.transaction((client) => findByKey(client, workspaceId, key))
-    if (upload !== undefined) return { upload: requireSame(upload, statement), created: false }
+  if (hash !== undefined && !dryRun) {
+    const upload = await actor.transaction((client) => findByHash(client, workspaceId, hash))
+    if (upload !== undefined) return { upload: requireSame(upload, statement, key!), created: false }
   }
   if (deps.proposalPool === undefined)
     throw new StagedoorError('proposal_login_missing', { reason: 'PROPOSAL_DATABASE_URL is not set' })
@@ -71,29 +74,30 @@ export async function propose(
       { hint: 'Look at its condition: no row that you may see meets it.' },
     )
   requireImageLength(workedOut.rows, workedOut.table.target)
-  return record(deps, statement, workedOut, proposer, options)
+  // The same statement may be right every week: only a key makes two proposals one.
+  return record(deps, statement, workedOut, proposer, { ...options, hash: hash ?? hashOfKey(randomUUID()) })
 }
 
 /**
- * The same statement once more, as a new proposal; the earlier one is discarded where it was not promoted, unless this is a dry run. Whoever
- * may not discard it is refused before anything is done.
+ * The same statement once more, as a new proposal under the same title; the earlier one is discarded where it was not promoted, unless this
+ * is a dry run. Whoever may propose in a workspace may discard what they see of it, so that is not asked for again.
  */
 export async function proposeAgain(
   deps: PipelineDeps,
   upload: string,
-  options: Omit<ProposalOptions, 'workspaceId' | 'key'>,
+  options: Omit<ProposalOptions, 'workspaceId' | 'key' | 'keyOwner'>,
 ): Promise<IngestResult> {
-  const { actor, title } = options
+  const { actor } = options
   const before = await actor.transaction((client) => requireUpload(client, upload))
   if (before.proposal === null)
     throw new StagedoorError('argument_invalid', { reason: `Upload ${upload} is a file and no statement` })
-  const { statement } = before.proposal
-  const workspaceId = before.workspace_id
-  const named = { title: title ?? (before.file_name === titleOf(statement) ? undefined : before.file_name) }
-  const replaces = before.status === 'planned' && !options.dryRun
-  if (replaces) await requireDiscardable(actor, upload)
-  const result = await propose(deps, statement, { ...options, ...named, workspaceId })
-  if (replaces)
+  const result = await propose(deps, before.proposal.statement, {
+    ...options,
+    // Whoever submits a proposal may have given its change another title.
+    title: options.title ?? before.title ?? before.file_name,
+    workspaceId: before.workspace_id,
+  })
+  if (before.status === 'planned' && !options.dryRun)
     await actor
       .transaction((client) => discardUpload(client, upload, actor.onBehalfOf))
       .catch((error: unknown) => {
@@ -103,24 +107,6 @@ export async function proposeAgain(
   return result
 }
 
-/** Discards the upload and takes that back. */
-function requireDiscardable(actor: IngestActor, upload: string): Promise<void> {
-  return actor.transaction(async (client) => {
-    await client.query('savepoint discardable')
-    try {
-      await discardUpload(client, upload, actor.onBehalfOf)
-    } catch (error) {
-      const { code, message, details } = refusalOf(error)
-      const hint =
-        'Nothing was proposed. Propose the statement itself, which leaves the earlier proposal as it is: `stagedoor propose "…"`, or POST /api/v1/proposals with `statement`.'
-      throw new StagedoorError(code, details, { cause: error, message, hint })
-    } finally {
-      // A lost connection has its own error, and nothing to take back.
-      await client.query('rollback to savepoint discardable').catch(() => {})
-    }
-  })
-}
-
 const refusalOf = (error: unknown) => asStagedoorError(mapDatabaseError(error))
 
 async function record(
@@ -128,7 +114,15 @@ async function record(
   statement: string,
   { operation, table, rows, defaults, tookMs, lockedMs }: WorkedOut,
   proposer: string,
-  { actor, workspaceId, title, key, until = 'planned', dryRun = false }: ProposalOptions,
+  {
+    actor,
+    workspaceId,
+    title,
+    key = '',
+    hash,
+    until = 'planned',
+    dryRun = false,
+  }: ProposalOptions & { hash: string },
 ): Promise<IngestResult> {
   const { upload_id, created, reader_token } = await actor.transaction((client) =>
     beginUpload(client, {
@@ -136,8 +130,7 @@ async function record(
       dataset: table.dataset,
       platform: PLATFORM,
       file_name: (title ?? titleOf(statement)).slice(0, MAX_TITLE_LENGTH),
-      // The same statement may be right every week: only a key makes two proposals one.
-      file_hash: hashOfKey(key ?? randomUUID()),
+      file_hash: hash,
       byte_len: Buffer.byteLength(statement),
       run_mode: dryRun ? 'FULL_DRY_RUN' : 'SAFE_PROD',
       options: { source: 'sql' },
@@ -145,7 +138,7 @@ async function record(
     }),
   )
   const find = () => actor.transaction((client) => requireUpload(client, upload_id))
-  if (reader_token === null) return { upload: requireSame(await find(), statement), created }
+  if (reader_token === null) return { upload: requireSame(await find(), statement, key), created }
   try {
     await inTransaction(
       deps.pool,
@@ -177,28 +170,35 @@ async function record(
   return { ...(await advanceUpload(deps, upload_id, { actor, until })), created }
 }
 
-function hashOfKey(key: string): string {
-  return createHash('sha256').update(`proposal ${key}`).digest('hex')
+function hashOfKey(key: string, owner?: string): string {
+  return sha256(`proposal ${owner === undefined ? key : `${owner} ${key}`}`)
 }
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
 /** The proposal of a key, on whatever table. One that is not recorded yet is found when it is begun (fn_ingest_begin). */
-async function findByKey(client: Client, workspaceId: string, key: string): Promise<Upload | undefined> {
+async function findByHash(client: Client, workspaceId: string, hash: string): Promise<Upload | undefined> {
   const { rows } = await client.query<{ upload_id: string }>(
     `select upload_id from iu_core.v_ingest_upload
       where workspace_id = $1 and client_id = $1 and platform = $2 and file_hash = $3
         and status in ('planned', 'promoted') and run_mode <> 'FULL_DRY_RUN'
       order by created_at limit 1`,
-    [workspaceId, PLATFORM, hashOfKey(key)],
+    [workspaceId, PLATFORM, hash],
   )
   return rows[0] && requireUpload(client, rows[0].upload_id)
 }
 
-function requireSame(upload: Upload, statement: string): Upload {
-  if (upload.proposal?.statement === statement) return upload
-  if (upload.status === 'reading')
+function requireSame(upload: Upload, statement: string, key: string): Upload {
+  const used = upload.proposal?.statement
+  if (used === statement) return upload
+  if (upload.status === 'reading' || used === undefined)
     throw new StagedoorError('proposal_blocked', { reason: 'a proposal with the same key is being recorded' })
-  const reason = `The key belongs to another statement, that of upload ${upload.upload_id}`
-  throw new StagedoorError('argument_invalid', { reason, argument: 'key' })
+  throw new StagedoorError('proposal_key_used', {
+    key,
+    upload: upload.upload_id,
+    used_digest: sha256(used),
+    digest: sha256(statement),
+  })
 }
 
 function titleOf(statement: string): string {

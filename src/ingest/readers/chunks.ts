@@ -19,6 +19,7 @@ export type Flaw =
   | 'stray_quote'
   | 'other_delimiter'
   | 'repeated_header'
+  | 'continued_header'
   | 'invalid_utf8'
   | 'nul_character'
   | 'line_too_long'

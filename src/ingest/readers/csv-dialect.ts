@@ -195,6 +195,7 @@ function dialectOf(
       ...(columns === 1 && !knows(headers[0]!) ? oneColumnNote(records) : []),
       ...(columns > 1 && !isKnown ? unevenNote(records, String.fromCharCode(delimiter)) : []),
       ...(isKnown || isGiven ? [] : likeHeaderNote(above, header, columns)),
+      ...doubtfulLineNote(evidence),
     ],
   }
 }
@@ -224,7 +225,7 @@ function namedDialect(
     preamble: [],
     dataFrom: same ? records[0]!.next : start.from,
     dataLine: same ? records[0]!.line + records[0]!.lines : start.line,
-    evidence: { ...evidence, headerLines: [] },
+    evidence: { ...evidence, headerLines: [], doubtfulLine: undefined },
     notes: [],
   }
 }
@@ -329,6 +330,13 @@ function likeHeaderNote(above: Placed[], header: Placed, columns: number): FileN
   return [{ rule: 'file.title_like_header', message, line: like.line }]
 }
 
+function doubtfulLineNote({ doubtfulLine }: CsvEvidence): FileNote[] {
+  if (doubtfulLine === undefined) return []
+  const message =
+    'A line right below the header has text where the others have numbers or dates; it was read as data: check that it is none of units or names'
+  return [{ rule: 'file.text_below_header', message, line: doubtfulLine }]
+}
+
 // What the first records say about all of them, and which later records contradict it. A quote or a delimiter that is
 // not where it should be can leave the right number of fields behind: lenience needs evidence from the whole file, so a
 // record that can be read in two ways is flagged unless the others show which way is meant.
@@ -348,6 +356,8 @@ export interface CsvEvidence {
   otherDelimiters: string[]
   /** Lines below the header that go on with it: units, or a second row of names. */
   headerLines: number[]
+  /** The first line that has text in the only column of numbers or dates: a wrong value, or units. It is read as data. */
+  doubtfulLine: number | undefined
   /** A record usually has values behind its first column. */
   filled: boolean
 }
@@ -408,12 +418,15 @@ function standsAgain(header: readonly string[], rows: readonly { fields: string[
 
 const NO_VALUE = /^(?:n\/?a|nan|null|none|nil|unknown|missing|-+|—)$/i
 
-/** Names or units: text in every column whose other values are numbers or dates, and at least in one such. */
-function goesOnWithHeader(fields: readonly string[], kinds: readonly Kind[]): boolean {
+/**
+ * In how many columns of numbers or dates the line has a name or a unit; 0 where one of these cells is a value. A wrong value in
+ * one column looks the same as a name, so one alone does not say that the line goes on with the header.
+ */
+function namesAmongValues(fields: readonly string[], kinds: readonly Kind[]): number {
   const typed = kinds.flatMap((kind, column) => (isTyped(kind) ? [column] : []))
-  const cells = typed.map((column) => (fields[column] ?? '').trim())
+  const cells = typed.map((column) => (fields[column] ?? '').trim()).filter((cell) => cell !== '')
   const isName = (cell: string) => kindOf(cell) === 'text' && /\p{L}/u.test(cell) && !NO_VALUE.test(cell)
-  return cells.some(isName) && cells.every((cell) => cell === '' || isName(cell))
+  return cells.every(isName) ? cells.length : 0
 }
 
 interface PlacedRecord extends CsvRecord {
@@ -427,8 +440,8 @@ function evidenceOf(
   delimiter: string,
 ): CsvEvidence {
   const whole = rows.filter(({ flaw, fields }) => !flaw && fields.length >= columns)
-  const lead = leadingLines(whole, columns)
-  const data = whole.slice(lead.length)
+  const { headerLines, doubtfulLine } = leadingLines(whole, columns)
+  const data = whole.slice(headerLines.length)
   const kinds = columnKinds(data, columns)
   const share = (count: number) => count / Math.max(data.length, 1)
   return {
@@ -441,7 +454,8 @@ function evidenceOf(
       const fits = data.filter(({ fields }) => otherFields(fields, delimiter, other).length === columns)
       return other !== delimiter && columns > 1 && (fits.length <= 2 || share(fits.length) < 0.05)
     }),
-    headerLines: lead,
+    headerLines,
+    doubtfulLine,
     filled:
       (columns > 2 || isTyped(kinds[1] ?? 'text')) &&
       share(data.filter(({ fields }) => hasOnlyFirst(fields)).length) < 0.5,
@@ -449,18 +463,22 @@ function evidenceOf(
 }
 
 /** One value tells nothing about its column: at least two of the lines below have one in each typed column. */
-function leadingLines(rows: readonly PlacedRecord[], columns: number): number[] {
-  const lines: number[] = []
+function leadingLines(
+  rows: readonly PlacedRecord[],
+  columns: number,
+): Pick<CsvEvidence, 'headerLines' | 'doubtfulLine'> {
+  const headerLines: number[] = []
   for (const [index, { fields, line }] of rows.slice(0, 3).entries()) {
     const below = rows.slice(index + 1)
     const kinds = columnKinds(below, columns).map((kind, column) => {
       const isSettled = below.filter((row) => (row.fields[column] ?? '').trim() !== '').length > 1
       return isSettled ? kind : 'text'
     })
-    if (!goesOnWithHeader(fields, kinds)) break
-    lines.push(line)
+    const names = namesAmongValues(fields, kinds)
+    if (names < 2) return { headerLines, doubtfulLine: names === 1 ? line : undefined }
+    headerLines.push(line)
   }
-  return lines
+  return { headerLines, doubtfulLine: undefined }
 }
 
 export function hasOnlyFirst(fields: readonly string[]): boolean {

@@ -516,10 +516,11 @@ class CsvScanner {
         : extra.length > 0 && !isHabit
           ? 'too_many_fields'
           : ''
-    const isHeader =
-      evidence.headerLines.includes(this.line) || headers.every((name, at) => name === fields[at]?.trim())
     const ofText = flaw === 'invalid_utf8' || flaw === 'nul_character'
-    const ofRecord = isHeader ? 'repeated_header' : contradictingFlaw(record, evidence, this.#marks)
+    const ofHeader = headers.every((name, at) => name === fields[at]?.trim())
+      ? 'repeated_header'
+      : evidence.headerLines.includes(this.line) && 'continued_header'
+    const ofRecord = ofHeader || contradictingFlaw(record, evidence, this.#marks)
     return {
       flaw: flaw && !ofText ? flaw : ofWidth || ofRecord || flaw || '',
       extra: isHabit ? [] : extra,

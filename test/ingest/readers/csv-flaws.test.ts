@@ -123,3 +123,32 @@ describe('A record that is not as it should be is kept, with its line and what i
     expect(await verdicts(256 * 1024)).toEqual(expected)
   })
 })
+
+describe('A line below the header', () => {
+  it('that has the texts of the header repeats it, wherever it stands, and no other does', async () => {
+    const { rows } = await readBack('sku,qty\nsku,qty\nA,1\nSku,qty\nB,2\nsku,qty\nC,3\nD,4\n')
+    expect(rows.flatMap(({ line, flaw }) => (flaw === 'repeated_header' ? [line] : []))).toEqual([2, 6])
+  })
+
+  it('with one wrong number is data, and a note says what it looks like', async () => {
+    const { rows, notes } = await readBack('sku,qty\nA-1,abc\nA-2,2\nA-3,3\n')
+    expect(rows[0]).toEqual({ line: 2, flaw: '', extra: '', values: ['A-1', 'abc'] })
+    expect(notes).toMatchObject([{ rule: 'file.text_below_header', line: 2 }])
+    expect((await readBack('sku,qty\nA-1,1\nA-2,abc\nA-3,3\n')).notes).toEqual([])
+  })
+
+  it('with text in several columns of numbers goes on with it, and is told so', async () => {
+    const { rows } = await readBack('sku,qty,price\n,pieces,EUR\nA-1,1,2.50\nA-2,3,4.50\n')
+    expect(rows.map(({ line, flaw }) => [line, flaw])).toEqual([
+      [2, 'continued_header'],
+      [3, ''],
+      [4, ''],
+    ])
+  })
+
+  it('with no name where a note looks for one is data', async () => {
+    const { rows, notes } = await readBack('sku,qty,price\nA-1,abc,2.50\nA-2,1,2.50\nA-3,3,4.50\n')
+    expect(rows.map(({ flaw }) => flaw)).toEqual(['', '', ''])
+    expect(notes).toEqual([])
+  })
+})

@@ -245,6 +245,7 @@ const DOUBTS = new Set([
   'file.other_quotes',
   'file.mixed_line_ends',
   'file.first_column_only',
+  'file.text_below_header',
   'file.unnamed_columns',
   'file.quotes_as_text',
   'file.encoding',

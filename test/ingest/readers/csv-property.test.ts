@@ -125,14 +125,39 @@ describe('Any table that is written as CSV', () => {
           knowsHeader: (name) => /^h\d$/.test(name),
         })
         expect(file.delimiter).toBe(table.delimiter)
-        // Text in the first lines of a column of numbers is flagged as more of the header, and read all the same.
+        // Text in several columns of numbers in the first lines is flagged as more of the header, and read all the same.
         const flaws = file.rows.map((row, index) =>
-          index < 3 && row.flaw === 'repeated_header' ? '' : row.flaw,
+          index < 3 && row.flaw === 'continued_header' ? '' : row.flaw,
         )
         expect(flaws.filter(Boolean)).toEqual([])
         expect(file.rows.map((row) => [row.line, ...row.values])).toEqual(expected)
         expect(file.rows.map((row) => row.values)).toEqual(asCsvParseReads(content, table))
       }),
+      { numRuns: cases(40, 300) },
+    )
+  })
+})
+
+describe('One wrong value in a column of numbers or dates', () => {
+  const wrong = fc.constantFrom('abc', 'n.v.', 'zwölf', '1O0', '12 EUR/kg', 'price', '#REF!')
+  it('is data like every other line, wherever it stands', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 9999 }), { minLength: 3, maxLength: 20 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.nat(),
+        fc.nat(),
+        wrong,
+        async (numbers, columns, at, column, value) => {
+          const names = ['price', 'qty', 'weight'].slice(0, columns)
+          const lines = numbers.map((number, index) => [`A-${index}`, ...names.map(() => String(number))])
+          lines[at % lines.length]![1 + (column % columns)] = value
+          const { rows } = await readBack(`${[['sku', ...names], ...lines].map(String).join('\n')}\n`)
+          expect(rows.map(({ flaw, values }) => [flaw, ...values])).toEqual(
+            lines.map((line) => ['', ...line]),
+          )
+        },
+      ),
       { numRuns: cases(40, 300) },
     )
   })

@@ -4,10 +4,11 @@ import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, it } from 'vitest'
 import { emailsOf, keepEmail } from '../../../src/access/members.ts'
 import type { JobContext } from '../../../src/jobs/handlers.ts'
-import { mailRecipients, readNotice } from '../../../src/jobs/messages.ts'
+import { mailRecipients, noticeText, readNotice } from '../../../src/jobs/messages.ts'
 import type { Job } from '../../../src/jobs/queue.ts'
 import { newWebhookSecret, setWebhookTarget, webhookHandler } from '../../../src/jobs/webhooks.ts'
 import { inTransaction } from '../../../src/kernel/postgres/transaction.ts'
+import { stage } from '../../staging/staged.ts'
 import { useDatabase } from '../../support/database.ts'
 import { createMember, createWorkspace, type Member } from '../../support/factories.ts'
 import { useTrial } from '../../support/ingest-rows.ts'
@@ -71,6 +72,32 @@ it('Slack and Teams get a message in their shape, with a link to the very change
   expect(JSON.stringify(receiver.received)).not.toMatch(/secret value|4711/)
   await asService((client) => client.query(`delete from iu_core.webhook_target`)).catch(() => {})
   await db.owner('delete from iu_core.webhook_target')
+})
+
+it('says by when a record is decided, with the time of day, as long as it waits', async () => {
+  const { staging_record_id: record } = await stage(db.pool('stagedoor_worker'), {
+    workspace: trial.workspace,
+  })
+  const [{ change_id, expires_at }] = (await db.owner<{ change_id: string; expires_at: Date }>(
+    `select c.change_id, r.expires_at from iu_core.change c join iu_core.iu_staging_record r on r.staging_record_id = c.subject_id
+      where c.subject_id = $1`,
+    [record],
+  )) as [{ change_id: string; expires_at: Date }]
+  const job = {
+    payload: { change_id, type: 'review.waiting' },
+    workspace_id: trial.workspace,
+  } as unknown as Job
+  const lines = async () =>
+    noticeText(job, await readNotice({ transaction: asService } as unknown as JobContext, job), {
+      publicUrl: PUBLIC,
+    }).lines.filter((line) => line.startsWith('Decide by'))
+  expect(await lines()).toEqual([
+    `Decide by: ${expires_at.toISOString().slice(0, 10)} ${expires_at.toISOString().slice(11, 16)} UTC.`,
+  ])
+  await db.as(trial.reviewer, (client) =>
+    client.query(`select iu_core.fn_iu_staging_reject($1, 'no')`, [record]),
+  )
+  expect(await lines()).toEqual([])
 })
 
 it('an address gets an e-mail through the mail server, tried again under the same id', async () => {
