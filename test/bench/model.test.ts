@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { Cores, Heap, Simulation, Thread } from '../../bench/src/model/events.ts'
+import { Cores, Heap, Simulation, Thread, Timers } from '../../bench/src/model/events.ts'
 import {
   coldFactor,
+  contentionUs,
   fitLine,
   flatten,
   type Parameters,
@@ -32,20 +33,34 @@ const PARAMETERS: Parameters = {
     claim_by_id: { hit_us: 200, miss_us: 100 },
     begin: { base_us: 190, row_us: 4 },
     complete: { base_us: 220, row_us: 5 },
-    contention: { base_us: 20, row_us: 0.5 },
+    session_us: 4000,
+    contention: [{ others: 1, base_us: 20, row_us: 0.5 }],
     cold: [
       { idle_ms: 0.5, factor: 1 },
       { idle_ms: 50, factor: 2 },
     ],
+    cold_behind: [{ idle_ms: 0.5, factor: 1 }],
+    vacuum_us: 1,
     background_factor: 1,
     commit_ms: 0.13,
+    commit_times_ms: [0.12, 0.13, 0.14],
     flush_ms_per_mb: 1,
     notify_us: 45,
     listener_us: 16,
     wal: { job_bytes: 650, statement_bytes: 95 },
     idle: { commits_per_s: 1.7, cpu_percent: 0.1, connections: 3 },
   },
-  node: { statement_us: 140, job_us: 13, call_us: 60, timer_late_ms: 0.1 },
+  node: {
+    statement_us: 140,
+    job_us: 13,
+    call_us: 60,
+    wait_ms: 20,
+    cold: [
+      { idle_ms: 0.5, factor: 1 },
+      { idle_ms: 50, factor: 2 },
+    ],
+    timer_late_ms: 0.1,
+  },
   round_trip_ms: 0.05,
   idle_round_trip_ms: [0.1, 0.2],
   nats: {
@@ -58,6 +73,7 @@ const PARAMETERS: Parameters = {
       worker: { base_us: 120, row_us: 20 },
       server: { base_us: 30, row_us: 1 },
     },
+    relay_alone_us: { gateway: 400, worker: 300, server: 100 },
   },
   tables: { claims: [], notify: [] },
 }
@@ -119,12 +135,79 @@ it('lets a process do one thing at a time', () => {
   for (const ms of [3, 4]) thread.use(ms, () => ends.push(sim.now))
   sim.run()
   expect(ends).toEqual([3, 7])
-  // After it was idle the first thing takes longer.
+  // After it was idle all that it does for a moment takes longer.
   sim.after(10, () => {
     for (const ms of [3, 4]) thread.use(ms, () => ends.push(sim.now))
   })
   sim.run()
   expect(ends.slice(2)).toEqual([23, 27])
+})
+
+it('does what arrived meanwhile after the end of the turn', () => {
+  const sim = new Simulation()
+  const thread = new Thread(sim, new Cores(sim, 2))
+  const happened: string[] = []
+  const note = (what: string) => () => void happened.push(what)
+  thread.use(1, () => {
+    note('first')()
+    thread.endOfTurn(0, note('end of the turn'))
+    thread.continue(1, note('at once'))
+    sim.after(0.5, () => thread.use(1, note('arrived meanwhile')))
+  })
+  thread.use(1, note('together with the first'))
+  sim.run()
+  expect(happened).toEqual([
+    'first',
+    'at once',
+    'together with the first',
+    'end of the turn',
+    'arrived meanwhile',
+  ])
+})
+
+it('lets timers of one millisecond happen together, and others a millisecond apart', () => {
+  const sim = new Simulation()
+  const timers = new Timers(sim, 0)
+  const turns: number[] = []
+  let wakes = 0
+  for (const beganAt of [0, 0.01, 0.02, 3])
+    sim.after(beganAt, () =>
+      timers.after(
+        50,
+        () => wakes++,
+        () => turns.push(sim.now),
+      ),
+    )
+  sim.run()
+  expect(turns[0]).toBe(turns[2])
+  expect(turns[3]! - turns[0]!).toBeGreaterThan(1)
+  expect(wakes).toBe(2)
+  expect(turns[0]!).toBeGreaterThan(49)
+  expect(turns[0]!).toBeLessThan(51.1)
+})
+
+it('finds between what was measured how much sessions that claim cost each other', () => {
+  const measured = [
+    { others: 1, base_us: 10, row_us: 0.1 },
+    { others: 5, base_us: 50, row_us: 1.1 },
+  ]
+  expect(contentionUs(measured, 0, 100)).toBe(0)
+  expect(contentionUs(measured, 0.5, 100)).toBeCloseTo(10)
+  expect(contentionUs(measured, 3, 100)).toBeCloseTo(90)
+  expect(contentionUs(measured, 10, 100)).toBeCloseTo(320)
+  expect(contentionUs([], 3, 100)).toBe(0)
+})
+
+it('claims ahead where the jobs of a claim have begun before it is answered', () => {
+  const far = { ...PARAMETERS, round_trip_ms: 5 }
+  const { jobs_per_s, claims_per_job } = predict(far, {
+    ...WORLD,
+    handlerMs: 0,
+    load: { jobs: 20_000, warmUpJobs: 2000 },
+  })
+  expect(claims_per_job).toBeLessThan(0.011)
+  // With one claim of 100 at a time there would be fewer than 100 in each round trip.
+  expect(jobs_per_s).toBeGreaterThan(20_000)
 })
 
 it('keeps the least at the top', () => {

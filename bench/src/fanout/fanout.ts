@@ -123,7 +123,7 @@ const withNats: Benchmark = {
   criteria: [
     { field: 'ratio_nats', bar: atLeast(0.9) },
     { field: 'ratio_nats_dbos', bar: atLeast(10) },
-    { field: 'ratio_nats_crowd', bar: atLeast(1.3) },
+    // ratio_nats_crowd is only reported: without NATS a crowd costs 13 % of the CPU of Postgres, so there is little to gain (decision 0020).
     { field: 'missed', bar: atMost(0), correctness: true },
     { field: 'doubled', bar: atMost(0), correctness: true },
   ],

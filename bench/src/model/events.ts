@@ -102,18 +102,35 @@ export class Cores {
   }
 }
 
-/** A process that does one thing at a time. */
+interface Task {
+  readonly demandMs: number
+  readonly done: () => void
+}
+
+/** So long idle the caches of the cores are those of others, and then so long each thing that a process does is the first of its kind. */
+const COLD_AFTER_MS = 2
+const COLD_FOR_MS = 3
+
+/**
+ * A Node process: one thing at a time, in turns of its event loop. A turn does all that has arrived by then, then what that left for the end
+ * of the turn (setImmediate). What arrives meanwhile is for the next turn.
+ */
 export class Thread {
   usedMs = 0
   private readonly sim: Simulation
   private readonly cores: Cores
   private readonly slowdown: (idleMs: number) => number
   private idleSince = 0
-  private readonly queue: { readonly demandMs: number; readonly done: () => void }[] = []
-  private head = 0
+  private coldUntil = 0
+  private factor = 1
+  private arrived: Task[] = []
+  private turn: Task[] = []
+  private place = 0
+  private following = 0
+  private later: Task[] = []
   private busy = false
 
-  /** `slowdown`: how many times as long the first thing takes after it was idle. */
+  /** `slowdown`: how many times as long things take after it was idle for so long. */
   constructor(sim: Simulation, cores: Cores, slowdown: (idleMs: number) => number = () => 1) {
     this.sim = sim
     this.cores = cores
@@ -125,27 +142,85 @@ export class Thread {
     return this.busy ? 0 : this.sim.now - this.idleSince
   }
 
+  /** Something came: an answer, a message, a timer. */
   use(demandMs: number, done: () => void): void {
-    const ms = this.busy ? demandMs : demandMs * this.slowdown(this.idleMs)
-    this.usedMs += ms
-    this.queue.push({ demandMs: ms, done })
-    if (!this.busy) this.next()
+    this.arrived.push({ demandMs, done })
+    if (this.busy) return
+    if (this.idleMs >= COLD_AFTER_MS) {
+      this.factor = this.slowdown(this.idleMs)
+      this.coldUntil = this.sim.now + COLD_FOR_MS
+    }
+    this.busy = true
+    // With whatever else comes at this moment.
+    this.sim.after(0, () => this.next())
+  }
+
+  /** What follows at once from what it does now, before anything else. */
+  continue(demandMs: number, done: () => void): void {
+    if (this.busy) this.turn.splice(this.place + this.following++, 0, { demandMs, done })
+    else this.use(demandMs, done)
+  }
+
+  /** At the end of the turn. */
+  endOfTurn(demandMs: number, done: () => void): void {
+    if (this.busy) this.later.push({ demandMs, done })
+    else this.use(demandMs, done)
   }
 
   private next(): void {
-    const task = this.queue[this.head]
+    if (this.place === this.turn.length) {
+      this.place = 0
+      this.turn = this.later.length > 0 ? this.later : this.arrived
+      if (this.later.length > 0) this.later = []
+      else this.arrived = []
+    }
+    const task = this.turn[this.place]
     if (task === undefined) {
-      this.queue.length = 0
-      this.head = 0
       this.busy = false
       this.idleSince = this.sim.now
       return
     }
-    this.head++
-    this.busy = true
-    this.cores.use(task.demandMs, () => {
+    this.place++
+    const ms = task.demandMs * (this.sim.now < this.coldUntil ? this.factor : 1)
+    this.usedMs += ms
+    this.cores.use(ms, () => {
+      this.following = 0
       task.done()
       this.next()
+    })
+  }
+}
+
+/**
+ * The timers of a Node process: by a clock of whole milliseconds, and looked at when the process wakes, which is somewhere in a millisecond.
+ * What began within one millisecond of that clock ends together; what began a moment later, a millisecond after it.
+ */
+export class Timers {
+  private readonly sim: Simulation
+  private readonly lateMs: number
+  private readonly phase: number
+  private readonly due = new Map<number, (() => void)[]>()
+
+  constructor(sim: Simulation, lateMs: number) {
+    this.sim = sim
+    this.lateMs = lateMs
+    this.phase = sim.random()
+  }
+
+  /** `wakes`: once for all that happen together. */
+  after(ms: number, wakes: () => void, happen: () => void): void {
+    const clock = Math.floor(this.sim.now + this.phase) + Math.ceil(ms)
+    const waiting = this.due.get(clock)
+    if (waiting) {
+      waiting.push(happen)
+      return
+    }
+    const all = [happen]
+    this.due.set(clock, all)
+    this.sim.after(clock - this.phase + this.sim.random() + this.lateMs - this.sim.now, () => {
+      this.due.delete(clock)
+      for (const one of all) one()
+      wakes()
     })
   }
 }

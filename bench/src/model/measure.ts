@@ -28,6 +28,8 @@ import type { BenchDatabase } from '../server.ts'
 import { median } from '../statistics.ts'
 import {
   type ClaimCost,
+  type ColdCost,
+  type ContentionCost,
   fitLine,
   flatten,
   type MessageCost,
@@ -57,7 +59,6 @@ const COLD_JOBS = 120
 /** Before each of the round trips and hops that find both ends idle. */
 const IDLE_MS = 10
 const IDLE_SAMPLES = 100
-const CLAIMERS = 16
 const NOTIFY_SECONDS = 2
 
 /** Each of them gets a database of its own. Their figures are what `parametersOf` needs, flat. */
@@ -67,8 +68,16 @@ export const MEASUREMENTS: readonly Contender[] = [
     about: 'statements of the queue by their size, of idle sessions, and of many sessions at once',
     async run({ database }) {
       const statements = await measureStatements(database)
-      const cold = await measureCold(database)
-      return flatten({ ...statements, cold, contention: await measureContention(database, statements) })
+      const { cold, cold_behind } = await measureCold(database)
+      const { base_us, row_us } = statements.costs.claim
+      const sessionUs = await measureFirstClaim(database, base_us + row_us)
+      return flatten({
+        ...statements,
+        cold,
+        cold_behind,
+        sessionUs,
+        contention: await measureContention(database, statements),
+      })
     },
   },
   {
@@ -96,7 +105,7 @@ export const MEASUREMENTS: readonly Contender[] = [
       const nats = await measureNats()
       if (nats === undefined) return {}
       const node = await measureNode(database)
-      return flatten({ ...nats, relay: await measureRelay(database, node) })
+      return flatten({ ...nats, ...(await measureRelay(database, node)) })
     },
   },
 ]
@@ -120,10 +129,14 @@ export function parametersOf(
       ...statements.costs,
       empty_claim_us: statements.emptyClaimUs,
       claim_by_id: statements.claimById,
+      session_us: statements.sessionUs,
       contention: statements.contention.cost,
       cold: statements.cold,
+      cold_behind: statements.cold_behind,
+      vacuum_us: statements.vacuumUs,
       background_factor: statements.backgroundFactor,
       commit_ms: commit.commitMs,
+      commit_times_ms: commit.commitTimesMs,
       flush_ms_per_mb: commit.flushMsPerMb,
       notify_us: Math.max(0, silent.postgres_us - plain.postgres_us),
       listener_us: Math.max(0, heard.postgres_us - silent.postgres_us) / heard.listeners,
@@ -139,7 +152,9 @@ export function parametersOf(
 }
 
 interface Statements extends Awaited<ReturnType<typeof measureStatements>> {
-  readonly cold: Parameters['postgres']['cold']
+  readonly cold: readonly ColdCost[]
+  readonly cold_behind: readonly ColdCost[]
+  readonly sessionUs: number
   readonly contention: Awaited<ReturnType<typeof measureContention>>
 }
 
@@ -197,8 +212,9 @@ async function measureStatements(database: BenchDatabase) {
   const table: ClaimCost[] = []
   let sessionMs = 0
   let serverMs = 0
+  let vacuumUs = 0
   await fillQueue(session.client, 500)
-  await drainOnce(session, 50, true)
+  await drainOnce(session, 50, { begins: true })
   for (const { rows, jobs } of SIZES) {
     await emptyQueue(superuser)
     const timed = async (name: keyof typeof points, statements: () => Promise<number>): Promise<number> => {
@@ -253,6 +269,8 @@ async function measureStatements(database: BenchDatabase) {
     )
     sessionMs += sessionCpuMs(session.pid) - before.session
     serverMs += (await postgresCpuMs(superuser)) - before.server
+    // Of the largest: small tables are left alone until enough rows are dead.
+    vacuumUs = (await measureVacuum(superuser)) / jobs
     table.push({
       claimers: 1,
       jobs: rows,
@@ -274,9 +292,19 @@ async function measureStatements(database: BenchDatabase) {
     emptyClaimUs,
     claimById,
     backgroundFactor: Math.max(1, serverMs / sessionMs),
+    vacuumUs,
     // Three statements a batch: claim, begin, complete.
     wal: { job_bytes: walFit.row_us, statement_bytes: walFit.base_us / 3 },
   }
+}
+
+/** Autovacuum does it in a process of its own, in the runs it is off. */
+async function measureVacuum(superuser: pg.Client): Promise<number> {
+  const { rows } = await superuser.query('select pg_backend_pid() as pid')
+  const before = sessionCpuMs(rows[0].pid)
+  await superuser.query('vacuum (parallel 0) iu_core.job_queue')
+  await delay(2)
+  return (sessionCpuMs(rows[0].pid) - before) * 1000
 }
 
 async function measureEmptyClaim(session: Session): Promise<number> {
@@ -306,18 +334,14 @@ async function measureClaimById(session: Session): Promise<Parameters['postgres'
 async function drainOnce(
   { client, worker }: Session,
   batch: number,
-  begins = false,
-  gapMs = 0,
+  { begins = false, claiming = new ClaimsAtOnce() }: { begins?: boolean; claiming?: ClaimsAtOnce } = {},
 ): Promise<number> {
   const cursor = new ClaimCursor()
   for (let done = 0; ; ) {
     const after = cursor.after
-    const found = await claimJobs(client, worker, batch, {
-      after,
-      prepared: true,
-      held: 1,
-      ...(begins && { begin: 0 }),
-    })
+    const found = await claiming.during(() =>
+      claimJobs(client, worker, batch, { after, prepared: true, held: 1, ...(begins && { begin: 0 }) }),
+    )
     if (found.length === 0) {
       if (after === undefined) return done
       cursor.reset()
@@ -325,87 +349,136 @@ async function drainOnce(
     }
     cursor.advance(found)
     if (begins) await beginJobs(client, worker, found, { prepared: true })
-    if (gapMs > 0) await delay(gapMs)
     await completeJobs(
       client,
       worker,
       found.map((job) => ({ job })),
       { prepared: true },
     )
-    if (gapMs > 0) await delay(gapMs)
     done += found.length
   }
 }
 
-/** Sessions in turn: what one leaves in the caches of the cores the next ones displace. */
+/**
+ * Pairs of sessions in turn, as a worker uses them: the claim on one, the completion at once on the other, then nothing. What one pair leaves
+ * in the caches of the cores the next ones displace; what the sessions have in common the second statement of a pair finds there.
+ */
 const COLD_SESSIONS = 4
 
-async function measureCold(database: BenchDatabase): Promise<Parameters['postgres']['cold']> {
+async function measureCold(
+  database: BenchDatabase,
+): Promise<Pick<Parameters['postgres'], 'cold' | 'cold_behind'>> {
   const superuser = await database.superuser()
   const sessions = await Promise.all(Array.from({ length: COLD_SESSIONS }, () => openSession(database)))
-  const usedMs = (): number => sessions.reduce((sum, { pid }) => sum + sessionCpuMs(pid), 0)
-  const cost = async (gapMs: number): Promise<number> => {
+  const usedMs = (second: number): number =>
+    sessions.reduce((sum, { pid }, n) => sum + (n % 2 === second ? sessionCpuMs(pid) : 0), 0)
+  const cost = async (idleMs: number): Promise<{ first: number; behind: number }> => {
     await emptyQueue(superuser)
     await fillQueue(sessions[0]!.client, COLD_JOBS)
-    const before = usedMs()
+    const before = [usedMs(0), usedMs(1)] as const
     for (let left = COLD_JOBS, turn = 0; left > 0; left -= 2, turn++) {
-      // In a row, or after all others have had their turn.
-      const { client, worker } = sessions[gapMs === 0 ? 0 : turn % COLD_SESSIONS]!
+      const first = idleMs === 0 ? 0 : (turn * 2) % COLD_SESSIONS
+      const { client, worker } = sessions[first]!
       const found = await claimJobs(client, worker, 2, { prepared: true, held: 1 })
-      if (gapMs > 0) await delay(gapMs / COLD_SESSIONS)
-      const completed = found.map((job) => ({ job }))
-      await completeJobs(client, worker, completed, { prepared: true })
-      if (gapMs > 0) await delay(gapMs / COLD_SESSIONS)
+      await completeJobs(
+        sessions[first + 1]!.client,
+        worker,
+        found.map((job) => ({ job })),
+        { prepared: true },
+      )
+      if (idleMs > 0) await delay((idleMs * 2) / COLD_SESSIONS)
     }
     await delay(2)
-    return (usedMs() - before) / COLD_JOBS
+    return { first: usedMs(0) - before[0], behind: usedMs(1) - before[1] }
   }
-  for (const gapMs of [0, 4]) await cost(gapMs)
+  for (const idleMs of [0, 4]) await cost(idleMs)
   const warm = await cost(0)
-  const factors = []
-  for (const idle_ms of IDLE_GAPS_MS)
-    factors.push({ idle_ms, factor: Math.max(1, (await cost(idle_ms)) / warm) })
+  const cold = [{ idle_ms: 0.5, factor: 1 }]
+  const cold_behind = [{ idle_ms: 0.5, factor: 1 }]
+  for (const idle_ms of IDLE_GAPS_MS) {
+    const { first, behind } = await cost(idle_ms)
+    cold.push({ idle_ms, factor: Math.max(1, first / warm.first) })
+    cold_behind.push({ idle_ms, factor: Math.max(1, behind / warm.behind) })
+  }
   await Promise.all(sessions.map(closeSession))
-  return [{ idle_ms: 0.5, factor: 1 }, ...factors]
+  return { cold, cold_behind }
 }
 
-/** Claims of so many jobs by as many sessions as the cores can run at once, and some more. */
+/** CPU of a session until its first claim is answered, beyond what that claim costs later. */
+async function measureFirstClaim(database: BenchDatabase, claimUs: number): Promise<number> {
+  const used: number[] = []
+  for (let n = 0; n < 5; n++) {
+    const session = await openSession(database)
+    await fillQueue(session.client, 1)
+    const before = sessionCpuMs(session.pid)
+    await claimJobs(session.client, session.worker, 1, { prepared: true, held: 1 })
+    await delay(2)
+    used.push((sessionCpuMs(session.pid) - before) * 1000)
+    await closeSession(session)
+  }
+  return Math.max(0, median(used) - claimUs)
+}
+
+/** Claims of so many jobs by one, two, four and many sessions at once. */
 const CONTENTION = [
-  { rows: 10, jobs: 12_000 },
-  { rows: 100, jobs: 40_000 },
+  { rows: 10, jobs: 8000 },
+  { rows: 100, jobs: 30_000 },
 ]
+const CLAIMERS = [1, 2, 4, 16]
 
 async function measureContention(
   database: BenchDatabase,
-  { table, backgroundFactor }: { table: readonly ClaimCost[]; backgroundFactor: number },
-): Promise<{ cost: StatementCost; table: ClaimCost[] }> {
+  { backgroundFactor }: { backgroundFactor: number },
+): Promise<{ cost: ContentionCost[]; table: ClaimCost[] }> {
   const superuser = await database.superuser()
-  const sessions = await Promise.all(Array.from({ length: CLAIMERS }, () => openSession(database)))
-  const points: { rows: number; us: number }[] = []
+  const sessions = await Promise.all(Array.from({ length: CLAIMERS.at(-1)! }, () => openSession(database)))
   const costs: ClaimCost[] = []
-  for (const { rows, jobs } of CONTENTION) {
-    await emptyQueue(superuser)
-    await fillQueue(sessions[0]!.client, jobs)
-    await superuser.query('vacuum analyze iu_core.job_queue')
-    const { rows: position } = await superuser.query('select pg_current_wal_insert_lsn() as lsn')
-    const before = await postgresCpuMs(superuser)
-    await Promise.all(sessions.map((session) => drainOnce(session, rows)))
-    const us = (((await postgresCpuMs(superuser)) - before) * 1000) / jobs / backgroundFactor
-    const { rows: wal } = await superuser.query(
-      'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
-      [position[0].lsn],
-    )
-    const alone = table.find((row) => row.jobs === rows)!.postgres_us
-    points.push({ rows, us: Math.max(1, ((us - alone) * rows) / (CLAIMERS - 1)) })
-    costs.push({
-      claimers: CLAIMERS,
-      jobs: rows,
-      postgres_us: us,
-      wal_bytes: Number(wal[0].bytes) / jobs,
-    })
+  const cost: ContentionCost[] = []
+  const alone = new Map<number, number>()
+  for (const claimers of CLAIMERS) {
+    const points: { rows: number; us: number }[] = []
+    const claiming = new ClaimsAtOnce()
+    for (const { rows, jobs } of CONTENTION) {
+      await emptyQueue(superuser)
+      await fillQueue(sessions[0]!.client, jobs)
+      await superuser.query('vacuum analyze iu_core.job_queue')
+      const { rows: position } = await superuser.query('select pg_current_wal_insert_lsn() as lsn')
+      const before = await postgresCpuMs(superuser)
+      await Promise.all(sessions.slice(0, claimers).map((session) => drainOnce(session, rows, { claiming })))
+      const us = (((await postgresCpuMs(superuser)) - before) * 1000) / jobs / backgroundFactor
+      const { rows: wal } = await superuser.query(
+        'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1) as bytes',
+        [position[0].lsn],
+      )
+      if (claimers === 1) alone.set(rows, us)
+      points.push({ rows, us: Math.max(1, (us - alone.get(rows)!) * rows) })
+      costs.push({ claimers, jobs: rows, postgres_us: us, wal_bytes: Number(wal[0].bytes) / jobs })
+    }
+    if (claimers > 1) cost.push({ others: claiming.others, ...fitLine(points) })
   }
   await Promise.all(sessions.map(closeSession))
-  return { cost: fitLine(points), table: costs }
+  return { cost, table: costs }
+}
+
+/** How many other claims are under way when one is sent, on average. */
+class ClaimsAtOnce {
+  private sent = 0
+  private underWay = 0
+  private sum = 0
+
+  get others(): number {
+    return this.sum / Math.max(1, this.sent)
+  }
+
+  async during<T>(claim: () => Promise<T>): Promise<T> {
+    this.sent++
+    this.sum += this.underWay++
+    try {
+      return await claim()
+    } finally {
+      this.underWay--
+    }
+  }
 }
 
 /** What the worker pays in this process, from two drains whose statements are of different sizes, and how late timers are. */
@@ -459,8 +532,37 @@ async function measureNode(database: BenchDatabase): Promise<Parameters['node']>
     statement_us,
     job_us,
     call_us: Math.max(job_us, waiting.us - statement_us * waiting.statements),
+    wait_ms: WAITING_HANDLER_MS,
+    cold: await measureColdNode(superuser, statement_us),
     timer_late_ms: await measureTimers(),
   }
+}
+
+/**
+ * What a statement that does nothing costs this process more after it was idle than one after the other, beside what the worker pays for one: in
+ * a loop of nothing else it is cheaper than it ever is in a worker.
+ */
+async function measureColdNode(client: pg.Client, statementUs: number): Promise<ColdCost[]> {
+  const cost = async (idleMs: number, count: number): Promise<number> => {
+    const used: number[] = []
+    for (let n = 0; n < count; n++) {
+      if (idleMs > 0) await delay(idleMs)
+      const before = process.cpuUsage()
+      await client.query({ name: 'nothing', text: 'select 1' })
+      const { user, system } = process.cpuUsage(before)
+      used.push(user + system)
+    }
+    return median(used)
+  }
+  await cost(0, 500)
+  const warm = await cost(0, 500)
+  const factors = []
+  for (const idle_ms of IDLE_GAPS_MS)
+    factors.push({
+      idle_ms,
+      factor: 1 + Math.max(0, (await cost(idle_ms, 60)) - warm) / Math.max(1, statementUs),
+    })
+  return [{ idle_ms: 0.5, factor: 1 }, ...factors]
 }
 
 async function measureTimers(): Promise<number> {
@@ -477,7 +579,7 @@ async function measureCommit(database: BenchDatabase) {
   const client = await database.superuser()
   const { rows } = await client.query('select pg_backend_pid() as pid')
   await client.query('create table bench_commit (id bigserial primary key, s text)')
-  const timed = async (sql: string, count = 400): Promise<{ ms: number; us: number }> => {
+  const timed = async (sql: string, count = 400): Promise<{ ms: number; us: number; times: number[] }> => {
     const times: number[] = []
     const cpu = sessionCpuMs(rows[0].pid)
     for (let n = 0; n < count; n++) {
@@ -486,13 +588,13 @@ async function measureCommit(database: BenchDatabase) {
       times.push(performance.now() - began)
     }
     await delay(2)
-    return { ms: median(times), us: ((sessionCpuMs(rows[0].pid) - cpu) * 1000) / count }
+    return { ms: median(times), us: ((sessionCpuMs(rows[0].pid) - cpu) * 1000) / count, times }
   }
   const nothing = await timed('select 1')
   await client.query('set synchronous_commit = off')
   const unsynced = await timed(`insert into bench_commit (s) values ('off')`)
   await client.query('set synchronous_commit = on')
-  const synced = await timed(`insert into bench_commit (s) values ('on')`)
+  const synced = await timed(`insert into bench_commit (s) values ('on')`, 1000)
   // A large row, so that what is written takes longer than the writing of it.
   await client.query('alter table bench_commit alter column s set storage external')
   await client.query(
@@ -514,8 +616,13 @@ async function measureCommit(database: BenchDatabase) {
   await client.query('set synchronous_commit = on')
   const largeSynced = await large()
   const commitMs = Math.max(0.02, synced.ms - unsynced.ms)
+  const commitTimesMs = synced.times
+    .sort((a, b) => a - b)
+    .filter((_, n) => n % 10 === 9)
+    .map((ms) => Math.max(0.02, ms - unsynced.ms))
   return {
     commitMs,
+    commitTimesMs,
     flushMsPerMb: Math.max(0, (largeSynced.ms - largeUnsynced.ms - commitMs) / largeSynced.mb),
     roundTripMs: Math.max(0.01, nothing.ms - nothing.us / 1000),
     idleRoundTripMs: await idleTimes(
@@ -577,8 +684,9 @@ async function measureNotify(database: BenchDatabase): Promise<NotifyCost[]> {
   return results
 }
 
-/** Workers, their slots, and how many jobs so. A message carries as many calls as a worker has slots. */
+/** Workers, their slots, and how many jobs so. A message carries as many calls as a worker has slots. The first is for messages that wake. */
 const RELAYS = [
+  { workers: 1, slots: 1, jobs: 1000 },
   { workers: 8, slots: 1, jobs: 8000 },
   { workers: 1, slots: 10, jobs: 8000 },
   { workers: 1, slots: 50, jobs: 20_000 },
@@ -587,13 +695,14 @@ const RELAYS = [
 async function measureRelay(
   database: BenchDatabase,
   { statement_us }: Pick<Parameters['node'], 'statement_us'>,
-): Promise<NonNullable<Parameters['nats']>['relay']> {
+): Promise<Pick<NonNullable<Parameters['nats']>, 'relay' | 'relay_alone_us'>> {
   const superuser = await database.superuser()
   await superuser.query('create extension if not exists pg_stat_statements')
   const points = { gateway: [], worker: [], server: [] } as Record<
     'gateway' | 'worker' | 'server',
     { rows: number; us: number }[]
   >
+  const alone = { gateway: 0, worker: 0, server: 0 }
   for (const { workers, slots, jobs } of RELAYS) {
     await emptyQueue(superuser)
     const hosts = await startHosts(database, { way: 'remote', workers, concurrency: slots, handlerMs: 0 })
@@ -611,8 +720,11 @@ async function measureRelay(
       await filler.end()
       // Ends of one worker come together, and become one statement.
       const messages = workers === 1 ? completions : jobs / slots
-      const add = (name: keyof typeof points, ms: number): number =>
-        points[name].push({ rows: jobs / messages, us: Math.max(1, (ms * 1000) / messages) })
+      const add = (name: keyof typeof points, ms: number): void => {
+        const us = Math.max(1, (ms * 1000) / messages)
+        if (workers * slots === 1) alone[name] = us
+        else points[name].push({ rows: jobs / messages, us })
+      }
       add('gateway', after.gateway - before.gateway - ((claims + completions) * statement_us) / 1000)
       add('worker', after.workers - before.workers)
       add('server', after.nats - before.nats)
@@ -620,7 +732,14 @@ async function measureRelay(
       await hosts.stop()
     }
   }
-  return { gateway: fitLine(points.gateway), worker: fitLine(points.worker), server: fitLine(points.server) }
+  return {
+    relay: {
+      gateway: fitLine(points.gateway),
+      worker: fitLine(points.worker),
+      server: fitLine(points.server),
+    },
+    relay_alone_us: alone,
+  }
 }
 
 /** Statements of the queue since the last reset of pg_stat_statements. */
@@ -636,7 +755,9 @@ export async function statementCalls(
   return rows[0]!
 }
 
-async function measureNats(): Promise<Omit<NonNullable<Parameters['nats']>, 'relay'> | undefined> {
+async function measureNats(): Promise<
+  Omit<NonNullable<Parameters['nats']>, 'relay' | 'relay_alone_us'> | undefined
+> {
   if ((await natsVersion()) === undefined) return undefined
   const server = await startNats()
   const [one, other] = [await connectNats(server.url), await connectNats(server.url)]

@@ -4,9 +4,9 @@ import { atLeast, atMost } from '../criteria.ts'
 import type { Report } from '../harness.ts'
 import { natsVersion } from '../nats.ts'
 import { MEASUREMENTS, parametersOf } from './measure.ts'
-import { type Parameters, writeParameters } from './parameters.ts'
+import { contentionUs, type Parameters, writeParameters } from './parameters.ts'
 import { sizingText, writeSizing } from './sizing.ts'
-import { CELLS, type Comparison, compare, errorOf, MAX_ERROR, RUNS } from './validate.ts'
+import { CELLS, type Comparison, compare, errorOf, MAX_ERROR, type Pair, RUNS } from './validate.ts'
 
 const measure: Benchmark = {
   name: 'model-measure',
@@ -17,7 +17,8 @@ const measure: Benchmark = {
   rounds: { full: 1, quick: 1 },
   warmUp: false,
   // The runs count their statements.
-  settings: { max_connections: '500', shared_preload_libraries: 'pg_stat_statements' },
+  // And autovacuum would come by in some of them: it took up to 240 µs a job in one pass of three. What it costs is measured apart.
+  settings: { max_connections: '500', shared_preload_libraries: 'pg_stat_statements', autovacuum: 'off' },
   freshDatabase: 'contender',
   contenders: MEASUREMENTS,
   peers: async () => ({ nats: (await natsVersion()) ?? 'not installed' }),
@@ -65,7 +66,7 @@ function headlines({ postgres, node, nats }: Parameters): Figures {
     job_us_alone: batched(1),
     job_us_by_10: batched(10),
     job_us_by_100: batched(100),
-    contention_us: postgres.contention.base_us + 10 * postgres.contention.row_us,
+    contention_us: contentionUs(postgres.contention, 1, 10),
     cold_factor: postgres.cold.at(-1)!.factor,
     commit_ms: postgres.commit_ms,
     notify_us: postgres.notify_us,
@@ -95,15 +96,17 @@ function worst(comparisons: readonly Comparison[]): Figures {
 }
 
 export function comparisonTable(comparisons: readonly Comparison[]): string {
-  const cells = (pair: { real: number; predicted: number }): string =>
-    `${pair.real.toPrecision(4).padStart(8)} ${pair.predicted.toPrecision(4).padStart(8)} ${`${Math.round(100 * (pair.predicted / pair.real - 1))} %`.padStart(7)}`
-  const counts = ({ real, predicted }: { real: number; predicted: number }): string =>
+  const cells = (pair: Pair): string =>
+    `${pair.real.toPrecision(4).padStart(8)} ${percent(pair.spread).padStart(5)} ${pair.predicted.toPrecision(4).padStart(8)} ${`${Math.round(100 * (pair.predicted / pair.real - 1))} %`.padStart(7)}`
+  const percent = (share: number | undefined): string =>
+    share === undefined ? '' : `${Math.round(100 * share)} %`
+  const counts = ({ real, predicted }: Pair): string =>
     `${real.toPrecision(3).padStart(6)} ${predicted.toPrecision(3).padStart(6)}`
   return [
-    'mode      processes  ms  cores |     jobs/s  model   error | Postgres µs  model   error |   p95 ms    model   error | claims/100 model | ends/100 model',
+    'mode      processes  ms  cores |     jobs/s apart   model   error | Postgres µs apart  model   error | p95 ms apart   model   error | claims/100 model | begins/100 model | ends/100 model',
     ...comparisons.map(
       (one) =>
-        `${one.mode.padEnd(9)} ${String(one.processes).padStart(9)} ${String(one.handlerMs).padStart(3)} ${one.coresFree.toFixed(2).padStart(6)} | ${cells(one.rate)} | ${cells(one.postgres)} | ${cells(one.latency)} | ${counts(one.claims)} | ${counts(one.completions)}`,
+        `${one.mode.padEnd(9)} ${String(one.processes).padStart(9)} ${String(one.handlerMs).padStart(3)} ${one.coresFree.toFixed(2).padStart(6)} | ${cells(one.rate)} | ${cells(one.postgres)} | ${cells(one.latency)} | ${counts(one.claims)}  | ${counts(one.begins)}   | ${counts(one.completions)}`,
     ),
   ].join('\n')
 }

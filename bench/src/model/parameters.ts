@@ -29,6 +29,15 @@ export interface ClaimCost {
   readonly wal_bytes: number
 }
 
+export interface ColdCost {
+  readonly idle_ms: number
+  readonly factor: number
+}
+
+export interface ContentionCost extends StatementCost {
+  readonly others: number
+}
+
 export interface Parameters {
   readonly measured_at: string
   readonly machine: Machine
@@ -42,14 +51,22 @@ export interface Parameters {
     readonly claim_by_id: { readonly hit_us: number; readonly miss_us: number }
     readonly begin: StatementCost
     readonly complete: StatementCost
-    /** What each further session that claims by scan adds to a claim and to each of its jobs. */
-    readonly contention: StatementCost
-    /** A statement of a session that has been idle for this long, while others ran, costs so many times as much. */
-    readonly cold: readonly { readonly idle_ms: number; readonly factor: number }[]
+    /** Of a session from its start until its first claim is answered, beyond the claim. */
+    readonly session_us: number
+    /** What other sessions that claim by scan at the same time, so many on average, add to a claim. From few to many. */
+    readonly contention: readonly ContentionCost[]
+    /** A statement of a session that has been idle for this long, as all were, costs so many times as much. */
+    readonly cold: readonly ColdCost[]
+    /** The same right behind a statement of another session. */
+    readonly cold_behind: readonly ColdCost[]
+    /** Of a vacuum of the queue, for each job that has gone through it. */
+    readonly vacuum_us: number
     /** CPU of all processes of the server for each microsecond of its sessions: the WAL writer, the checkpointer and others. */
     readonly background_factor: number
     /** From the end of the CPU of a statement until its commit is on the disk. */
     readonly commit_ms: number
+    /** As often one of these as the other; the last is the longest that was seen. One that takes long leaves workers without jobs for a moment. */
+    readonly commit_times_ms: readonly number[]
     /** Added by each megabyte of WAL that the commit has to write. */
     readonly flush_ms_per_mb: number
     /** Added to a commit by NOTIFY, and by each session that listens. */
@@ -68,8 +85,11 @@ export interface Parameters {
     readonly statement_us: number
     /** One job in a statement, and its handler call. */
     readonly job_us: number
-    /** The same where the handler waits: its timer, and what a process does when it is woken for a few of them. */
+    /** The same where the handler waits so long: its timer, and what a process does when it is woken for ten of them. */
     readonly call_us: number
+    readonly wait_ms: number
+    /** What it does after it was idle for this long costs so many times as much. */
+    readonly cold: readonly ColdCost[]
     /** How much later than asked for a timer fires. */
     readonly timer_late_ms: number
   }
@@ -86,6 +106,8 @@ export interface Parameters {
     readonly wake_up: { readonly server_us: number; readonly node_us: number }
     /** CPU of each process for a message with calls and one with their ends, and for each of the calls; without statements. */
     readonly relay: Readonly<Record<'gateway' | 'worker' | 'server', StatementCost>>
+    /** The same for one job whose messages find both ends idle and wake them. */
+    readonly relay_alone_us: Readonly<Record<'gateway' | 'worker' | 'server', number>>
   }
   /** As measured: the tables of SCALE.md 2.1 and 2.2. */
   readonly tables: { readonly claims: readonly ClaimCost[]; readonly notify: readonly NotifyCost[] }
@@ -123,7 +145,7 @@ export function fitLine(points: readonly { readonly rows: number; readonly us: n
 }
 
 /** Between measured points linearly by the logarithm of the idle time; beyond them as the last one. */
-export function coldFactor(cold: Parameters['postgres']['cold'], idleMs: number): number {
+export function coldFactor(cold: readonly ColdCost[], idleMs: number): number {
   const [first] = cold
   if (first === undefined || idleMs <= first.idle_ms) return first?.factor ?? 1
   for (let n = 1; n < cold.length; n++) {
@@ -134,6 +156,21 @@ export function coldFactor(cold: Parameters['postgres']['cold'], idleMs: number)
     return low.factor + (high.factor - low.factor) * Math.min(1, Math.max(0, position))
   }
   return cold.at(-1)!.factor
+}
+
+/** Between measured points linearly, below the first from nothing, beyond the last in proportion. */
+export function contentionUs(
+  contention: Parameters['postgres']['contention'],
+  others: number,
+  rows: number,
+): number {
+  let low = { others: 0, us: 0 }
+  for (const { others: at, base_us, row_us } of contention) {
+    const high = { others: at, us: base_us + row_us * rows }
+    if (others <= at) return low.us + ((high.us - low.us) * (others - low.others)) / (at - low.others)
+    low = high
+  }
+  return low.others === 0 ? 0 : (low.us * others) / low.others
 }
 
 /** `{ a: [{ b: 1 }] }` as `{ 'a.0.b': 1 }`: figures are flat. */

@@ -2,8 +2,8 @@
  * The queue as the model sees it: Postgres with so many cores, one group commit and NOTIFY as a lock over it; worker processes that claim,
  * begin and complete as src/jobs does (worker.ts, executor.ts, prefetch.ts, batch-writer.ts); and, with a gateway, workers behind NATS.
  */
-import { Cores, Simulation, Thread } from './events.ts'
-import { coldFactor, type Parameters, type StatementCost } from './parameters.ts'
+import { Cores, Simulation, Thread, Timers } from './events.ts'
+import { coldFactor, contentionUs, type Parameters, type StatementCost } from './parameters.ts'
 
 export type Mode = 'direct' | 'wake-ups' | 'gateway'
 
@@ -29,6 +29,8 @@ export interface World {
 /** Jobs that are there from the start. */
 export interface Backlog {
   readonly jobs: number
+  /** What is counted begins when so many of them have ended; default 0. */
+  readonly warmUpJobs?: number
 }
 
 /** Jobs that are enqueued at random times, `together` in one statement (default 1), by so many sessions in turn (default 1). */
@@ -49,7 +51,7 @@ export interface Prediction {
   readonly claimed_share: number
   /** CPU of Postgres for each job, for claim, begin, completion and idle work (not for the enqueue). */
   readonly postgres_us_per_job: number
-  /** Of the seconds that the run took. */
+  /** Of the seconds that the run took, with autovacuum. */
   readonly postgres_cores: number
   readonly latency_p50_ms: number
   readonly latency_p95_ms: number
@@ -59,6 +61,7 @@ export interface Prediction {
   readonly jobs_per_claim: number
   /** Also those that find nothing. */
   readonly claims_per_job: number
+  readonly begins_per_job: number
   readonly jobs_per_completion: number
   /** Of the busiest process that claims: a core is all it can use. */
   readonly claimer_cores: number
@@ -71,6 +74,8 @@ export function predict(parameters: Parameters, world: World): Prediction {
 }
 
 const US = 1 / 1000
+/** Places of the worker whose handlers waited when the costs of Node were measured. */
+const MEASURED_SLOTS = 10
 
 type Counters = ReturnType<QueueModel['counters']>
 
@@ -109,14 +114,38 @@ class QueueModel {
 
   /** As with sessions of the database, what a process has not used for a while is not in the caches of the cores. */
   newThread(): Thread {
-    const { cold } = this.parameters.postgres
+    const { cold } = this.parameters.node
     return new Thread(this.sim, this.machine, (idleMs) => coldFactor(cold, idleMs))
   }
 
-  /** Of Node, for a handler call: one that waits costs more than one that ends at once. Its part in the claim is counted there. */
-  get callMs(): number {
-    const { job_us, call_us } = this.parameters.node
-    return (this.world.handlerMs === 0 ? job_us * 0.6 : call_us - job_us * 0.4) * US
+  /** By timers, after so long: what it costs comes after the next handlers have begun, and after what ended was sent. */
+  woke(thread: Thread): void {
+    thread.endOfTurn(0, () => thread.use(this.wakeMs, () => {}))
+  }
+
+  newTimers(): Timers {
+    return new Timers(this.sim, this.parameters.node.timer_late_ms)
+  }
+
+  /** Of one call. */
+  handlerTime(): number {
+    const { handlerMs, handlerSpread = 0 } = this.world
+    return handlerMs * (1 - handlerSpread) + this.sim.exponential(handlerMs * handlerSpread)
+  }
+
+  /** Of Node, to begin a handler call. All that can begin do so in one turn of the event loop. */
+  get beginMs(): number {
+    return this.parameters.node.job_us * 0.3 * US
+  }
+
+  /**
+   * What a process pays when timers wake it, in the turn in which their handlers end: measured as what calls that waited cost more, ten of them at
+   * a time. It was as cold as it is after that wait.
+   */
+  get wakeMs(): number {
+    const { job_us, call_us, wait_ms } = this.parameters.node
+    const warmUs = ((call_us - job_us) * MEASURED_SLOTS) / coldFactor(this.parameters.node.cold, wait_ms)
+    return Math.max(0, warmUs) * US
   }
 
   get queued(): number {
@@ -156,8 +185,11 @@ class QueueModel {
     } else this.arrive(load)
     const isDone = (): boolean => this.total > 0 && this.completed >= this.total
     if ('jobs' in load || load.gapsMs !== undefined) {
+      const { warmUpJobs = 0 } = 'jobs' in load ? load : {}
+      this.sim.run(() => this.completed >= warmUpJobs)
+      const before = warmUpJobs === 0 ? this.nothing : this.counters()
       this.sim.run(isDone)
-      return this.between(this.nothing, this.counters(this.lastCompletedAt))
+      return this.between(before, this.counters(this.lastCompletedAt))
     }
     // To the end of the arrivals: what is unfinished then would only show how the last ones end.
     const isAt = (ms: number) => (): boolean => isDone() || this.sim.now >= ms
@@ -184,6 +216,7 @@ class QueueModel {
       notifyMs: database.notifyMs,
       claims: database.counts.claim,
       emptyClaims: database.counts.emptyClaim,
+      begins: database.counts.begin,
       completions: database.counts.complete,
       messages: this.messages,
       claimerMs: Math.max(...this.claimers.map((claimer) => claimer.usedMs)),
@@ -202,6 +235,7 @@ class QueueModel {
     notifyMs: 0,
     claims: 0,
     emptyClaims: 0,
+    begins: 0,
     completions: 0,
     messages: 0,
     claimerMs: 0,
@@ -220,7 +254,7 @@ class QueueModel {
       jobs_per_s: (by('completed') / ms) * 1000,
       claimed_share: by('claimed') / Math.max(1, by('arrived')),
       postgres_us_per_job: ((cpuMs - by('enqueueMs')) / jobs) * 1000,
-      postgres_cores: cpuMs / ms,
+      postgres_cores: (cpuMs + jobs * postgres.vacuum_us * US) / ms,
       latency_p50_ms: at(0.5),
       latency_p95_ms: at(0.95),
       commits_per_s: (by('commits') / ms) * 1000 + this.claimers.length * postgres.idle.commits_per_s,
@@ -228,6 +262,7 @@ class QueueModel {
       wal_mb_per_s: by('walBytes') / ms / 1000,
       jobs_per_claim: jobs / Math.max(1, by('claims')),
       claims_per_job: (by('claims') + by('emptyClaims')) / jobs,
+      begins_per_job: by('begins') / jobs,
       jobs_per_completion: jobs / Math.max(1, by('completions')),
       claimer_cores: by('claimerMs') / ms,
       notify_share: by('notifyMs') / ms,
@@ -278,10 +313,15 @@ class QueueModel {
 
 interface Session {
   idleSince: number
+  /** It has not made plans yet, and what it needs of the catalogue is not in its memory. */
+  isNew: boolean
 }
 
 /** After so long the system has to wake a process. */
 const IDLE_MS = 2
+
+/** A statement so soon after another one finds in the caches what sessions have in common. */
+const BEHIND_MS = 0.5
 
 function oneOf(values: readonly number[], sim: Simulation): number {
   return values[Math.floor(sim.random() * values.length)]!
@@ -307,6 +347,8 @@ class Database {
   private unflushed: { readonly bytes: number; readonly done: () => void }[] = []
   private readonly notifying: { readonly bytes: number; readonly done: () => void }[] = []
   private notifyLocked = false
+  /** The last statement of any session. */
+  private ranAt = 0
 
   constructor(sim: Simulation, cores: Cores, { postgres, round_trip_ms, idle_round_trip_ms }: Parameters) {
     this.sim = sim
@@ -317,13 +359,14 @@ class Database {
   }
 
   open(): Session {
-    return { idleSince: 0 }
+    return { idleSince: 0, isNew: true }
   }
 
   /** Each row costs more by the sessions that scan the queue at that time. */
   claim(session: Session, rows: number, done: () => void): void {
     const { claim, contention, empty_claim_us } = this.costs
-    const us = rows === 0 ? empty_claim_us : costOf(claim, rows) + this.claiming * costOf(contention, rows)
+    const us =
+      rows === 0 ? empty_claim_us : costOf(claim, rows) + contentionUs(contention, this.claiming, rows)
     if (rows > 0) this.counts.claim++
     else this.counts.emptyClaim++
     this.claiming++
@@ -370,7 +413,12 @@ class Database {
   ): void {
     const chance = 1 + SPREAD * (2 * this.sim.random() - 1)
     const idleMs = this.sim.now - session.idleSince
-    const ms = us * US * coldFactor(this.costs.cold, idleMs) * chance
+    const startUs = session.isNew ? this.costs.session_us : 0
+    session.isNew = false
+    const isBehind = this.sim.now - this.ranAt < BEHIND_MS
+    const cold = coldFactor(isBehind ? this.costs.cold_behind : this.costs.cold, idleMs)
+    const ms = (us * cold + startUs) * US * chance
+    this.ranAt = this.sim.now + ms
     const roundTripMs = idleMs < IDLE_MS ? this.roundTripMs : oneOf(this.idleRoundTripMs, this.sim)
     this.usedMs += ms
     const bytes = writes ? this.costs.wal.statement_bytes + rows * this.costs.wal.job_bytes : 0
@@ -401,10 +449,13 @@ class Database {
     this.flushing = flushed.length > 0
     if (!this.flushing) return
     const megabytes = flushed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6
-    this.sim.after(this.costs.commit_ms + megabytes * this.costs.flush_ms_per_mb, () => {
-      for (const { done } of flushed) done()
-      this.flush()
-    })
+    this.sim.after(
+      oneOf(this.costs.commit_times_ms, this.sim) + megabytes * this.costs.flush_ms_per_mb,
+      () => {
+        for (const { done } of flushed) done()
+        this.flush()
+      },
+    )
   }
 
   /** NOTIFY: one of all commits that notify at a time. */
@@ -431,6 +482,7 @@ const costOf = ({ base_us, row_us }: StatementCost, rows: number): number => bas
 /** A remote worker, as its gateway sees it. */
 interface RemoteLink {
   readonly thread: Thread
+  readonly timers: Timers
   free: number
   /** A pull waits for an answer. */
   pulls: boolean
@@ -444,6 +496,29 @@ const AVERAGE_WEIGHT = 0.1
 const RESCAN_MS = 1000
 const MAX_WRITE = 1000
 const LINGER_MS = 4
+
+class ClaimUnderWay {
+  readonly limit: number
+  /** So many of its jobs begin without a report of their own. */
+  readonly begin: number
+  private found: number | undefined
+  private listener: ((found: number) => void) | undefined
+
+  constructor(limit: number, begin: number) {
+    this.limit = limit
+    this.begin = begin
+  }
+
+  answer(found: number): void {
+    this.found = found
+    this.listener?.(found)
+  }
+
+  whenAnswered(listener: (found: number) => void): void {
+    if (this.found === undefined) this.listener = listener
+    else listener(this.found)
+  }
+}
 
 /** A worker of src/jobs, step by step: what it holds, when it claims, what it reports and how much of it together. */
 class JobWorker {
@@ -465,11 +540,13 @@ class JobWorker {
   private wasFull = false
   private hasMore = false
   private claims = false
+  /** A claim after the one under way, sent before that was answered. */
+  private nextClaim: ClaimUnderWay | undefined
   private woken = false
   private begins = false
   private writes = false
   private cursorSince: number | undefined
-  private readonly phase: number
+  private readonly timers: Timers
   /** Of a gateway: its workers, and calls that none of them has yet. */
   private readonly links: RemoteLink[] = []
   private unoffered = 0
@@ -480,14 +557,15 @@ class JobWorker {
     this.slots = slots
     this.batch = model.world.batch ?? 100
     this.remote = remote
-    this.phase = model.sim.random()
     this.prefetch = remote ? 0 : Math.min(slots, this.batch)
     this.thread = model.newThread()
+    this.timers = model.newTimers()
     if (remote) {
       const workers = Math.max(1, Math.round(slots / model.world.slots))
       for (let n = 0; n < workers; n++)
         this.links.push({
           thread: model.newThread(),
+          timers: model.newTimers(),
           free: Math.round(slots / workers),
           pulls: true,
           ended: [],
@@ -517,7 +595,7 @@ class JobWorker {
     this.claims = true
     const { model } = this
     const { statement_us, job_us } = model.parameters.node
-    this.thread.use(statement_us * US * 0.5, () => {
+    this.thread.continue(statement_us * US * 0.5, () => {
       const found = model.take(1)
       model.database.claimById(this.sessions.claim, found, () =>
         this.thread.use((statement_us * 0.5 + found * job_us * 0.4) * US, () => {
@@ -559,7 +637,7 @@ class JobWorker {
   /** After whatever the process has to do already: handlers that end at once have ended then. */
   private claim(): void {
     this.claims = true
-    this.thread.use(0, () => {
+    this.thread.endOfTurn(0, () => {
       if (this.lingers) this.model.sim.after(LINGER_MS, () => this.claimNow())
       else this.claimNow()
     })
@@ -580,19 +658,37 @@ class JobWorker {
       return
     }
     this.isIdle = false
+    const isAlone = this.held === 0
+    const claim = this.sendClaim(room, Math.max(0, this.beginnable - this.prefetched))
+    this.await(claim, isAlone)
+  }
+
+  /** Where jobs are so short that those of a claim have begun before it is answered, the next one is sent at once. */
+  private await(claim: ClaimUnderWay, isAlone: boolean): void {
+    this.nextClaim = this.hasMore && !isAlone ? this.sendNextClaim(claim) : undefined
+    claim.whenAnswered((found) => this.claimed(claim, found))
+  }
+
+  private sendNextClaim({ limit, begin: before }: ClaimUnderWay): ClaimUnderWay | undefined {
+    if (this.beginAhead < this.batch || this.slots + 2 * this.batch - this.held < limit || before < limit)
+      return undefined
+    return this.sendClaim(this.batch, Math.max(0, this.beginnable - this.prefetched - limit))
+  }
+
+  private sendClaim(limit: number, begin: number): ClaimUnderWay {
     const { model } = this
-    const begin = Math.max(0, this.beginnable - this.prefetched)
     const { statement_us, job_us } = model.parameters.node
-    this.thread.use(statement_us * US * 0.5, () => {
-      const found = model.take(room)
-      const rescans = found < room && this.cursorSince !== undefined
+    const claim = new ClaimUnderWay(limit, begin)
+    this.thread.continue(statement_us * US * 0.5, () => {
+      const found = model.take(limit)
+      const rescans = found < limit && this.cursorSince !== undefined
       const answer = (): void => {
         // Jobs that came meanwhile are found by the second look.
-        const more = rescans ? model.take(room - found) : 0
+        const more = rescans ? model.take(limit - found) : 0
         const all = found + more
         this.cursorSince = all > 0 ? (this.cursorSince ?? model.sim.now) : undefined
         if (rescans) this.cursorSince = undefined
-        this.thread.use((statement_us * 0.5 + all * job_us * 0.4) * US, () => this.claimed(all, room, begin))
+        this.thread.use((statement_us * 0.5 + all * job_us * 0.4) * US, () => claim.answer(all))
       }
       if (this.cursorSince !== undefined && model.sim.now - this.cursorSince > RESCAN_MS)
         this.cursorSince = undefined
@@ -601,31 +697,40 @@ class JobWorker {
         else answer()
       })
     })
+    return claim
   }
 
-  private claimed(found: number, room: number, begin: number): void {
+  private claimed({ limit, begin }: ClaimUnderWay, found: number): void {
+    const { model } = this
     this.claims = false
-    this.hasMore = found === room
+    this.hasMore = found === limit
     if (this.wasFull && this.free > this.backlog && !this.remote)
       this.prefetch = Math.min(this.batch, Math.max(1, this.prefetch * 2))
-    this.wasFull = found === room
+    this.wasFull = found === limit
     this.held += found
     const begun = Math.min(found, begin)
     this.ready += begun
     this.prefetched += found - begun
     this.fill()
-    if (this.woken || (this.hasMore && this.room > 0)) this.claim()
-    else if (!this.hasMore) this.isIdle = true
+    const { nextClaim } = this
+    if (nextClaim !== undefined) {
+      this.claims = true
+      this.await(nextClaim, false)
+    } else if (this.woken || (this.hasMore && this.room > 0)) this.claim()
+    else if (!this.hasMore) {
+      this.isIdle = true
+      // As a worker looks once more after it has said that it waits.
+      if (model.queued > 0) this.claim()
+    }
   }
 
   private fill(): void {
     if (this.model.world.handlerMs === 0 && !this.remote) this.runAllReady()
-    const turnAt = this.model.sim.now
     while (this.free > 0 && this.ready > 0) {
       this.ready--
       this.running++
       if (this.remote) this.offer()
-      else this.thread.use(this.model.callMs / 2, () => this.runOne(turnAt))
+      else this.thread.continue(this.model.beginMs, () => this.runOne())
     }
     if (this.prefetched > 0) this.reportBeginning()
   }
@@ -638,7 +743,7 @@ class JobWorker {
     this.ready = 0
     this.running = this.slots
     for (let n = 0; n < count; n++) model.began()
-    this.thread.use(count * model.parameters.node.job_us * US * 0.6, () => {
+    this.thread.continue(count * model.parameters.node.job_us * US * 0.6, () => {
       this.averageMs = 0.01
       this.running = 0
       this.unwritten += count
@@ -656,13 +761,13 @@ class JobWorker {
     const { model } = this
     const { statement_us } = model.parameters.node
     // What ends in the same turn goes together.
-    this.thread.use(0, () => {
+    this.thread.endOfTurn(0, () => {
       const count = Math.min(this.prefetched, this.beginnable)
       if (count === 0) {
         this.begins = false
         return
       }
-      this.thread.use(statement_us * US * 0.5, () =>
+      this.thread.continue(statement_us * US * 0.5, () =>
         model.database.begin(this.sessions.begin, count, () =>
           this.thread.use(statement_us * US * 0.5, () => {
             this.begins = false
@@ -675,39 +780,34 @@ class JobWorker {
     })
   }
 
-  private runOne(turnAt: number): void {
+  private readonly wakes = (): void => this.model.woke(this.thread)
+
+  private runOne(): void {
     const { model } = this
     const beganAt = model.sim.now
     model.began()
-    const { handlerMs } = model.world
-    if (handlerMs === 0) this.ended(beganAt)
-    else model.sim.after(this.handlerTime(turnAt), () => this.ended(beganAt))
-  }
-
-  /**
-   * Timers of a process begin with the turn of its loop, by a clock of whole milliseconds: what began in the same turn ends together, however
-   * long its beginning took.
-   */
-  private handlerTime(turnAt: number): number {
-    const { sim, world, parameters } = this.model
-    const { handlerMs, handlerSpread = 0 } = world
-    const takes = handlerMs * (1 - handlerSpread) + sim.exponential(handlerMs * handlerSpread)
-    const beganAt = Math.floor(turnAt + this.phase) - this.phase
-    return Math.max(0, beganAt + takes + parameters.node.timer_late_ms - sim.now)
+    if (model.world.handlerMs === 0) this.ended(beganAt)
+    else this.timers.after(model.handlerTime(), this.wakes, () => this.ended(beganAt))
   }
 
   private ended(beganAt: number): void {
     const { model } = this
-    this.thread.use(this.remote ? model.parameters.node.job_us * US * 0.6 : model.callMs / 2, () => {
+    const ms = this.remote ? 2 * model.beginMs : model.beginMs
+    const ended = (): void => {
       const took = model.sim.now - beganAt
       this.averageMs =
         this.averageMs === undefined ? took : this.averageMs + AVERAGE_WEIGHT * (took - this.averageMs)
+      if (this.wasFull && !this.remote)
+        this.prefetch = Math.max(this.prefetch, Math.min(this.batch, this.beginAhead))
       this.running--
       this.unwritten++
       this.write()
       this.fill()
       if (this.hasMore && this.room > 0) this.wake()
-    })
+    }
+    // Of a remote worker with others in one message; else by a timer.
+    if (this.remote) this.thread.continue(ms, ended)
+    else this.thread.use(ms, ended)
   }
 
   // Remote: calls that come together go together, to the worker with most free slots whose pull waits.
@@ -720,7 +820,7 @@ class JobWorker {
   private handOutSoon(): void {
     if (this.handsOut || this.unoffered === 0) return
     this.handsOut = true
-    this.thread.use(0, () => {
+    this.thread.endOfTurn(0, () => {
       this.handsOut = false
       this.handOut()
     })
@@ -739,41 +839,47 @@ class JobWorker {
     for (const [link, calls] of offers) this.send(link, calls)
   }
 
-  /** What a message with so many calls costs at each end. */
-  private messageCosts(calls: number): { gatewayMs: number; workerMs: number; serverMs: number } {
+  /** What a message with so many calls costs at each end; never less, where it wakes its receiver, than one that does for a single call. */
+  private messageCosts(
+    calls: number,
+    isWoken: boolean,
+  ): Readonly<Record<'gateway' | 'worker' | 'server', number>> {
     const { node, nats } = this.model.parameters
-    const { gateway, worker, server } = nats!.relay
-    // What it does with a job as any worker does is counted there.
-    const ofGateway = gateway.base_us + calls * Math.max(0, gateway.row_us - node.job_us)
-    return {
-      gatewayMs: (ofGateway / 2) * US,
-      workerMs: (costOf(worker, calls) / 2) * US,
-      serverMs: (costOf(server, calls) / 2) * US,
+    const { relay, relay_alone_us } = nats!
+    const halfMs = (who: 'gateway' | 'worker' | 'server'): number => {
+      const us = Math.max(costOf(relay[who], calls), isWoken ? relay_alone_us[who] : 0)
+      // What the gateway does with a job as any worker does is counted there.
+      const countedUs = who === 'gateway' ? calls * Math.min(relay.gateway.row_us, node.job_us) : 0
+      return ((us - countedUs) / 2) * US
     }
+    return { gateway: halfMs('gateway'), worker: halfMs('worker'), server: halfMs('server') }
   }
 
   private send(link: RemoteLink, calls: number): void {
     const { model } = this
     const { sim, machine } = model
-    const { gatewayMs, workerMs, serverMs } = this.messageCosts(calls)
+    const costs = this.messageCosts(calls, link.thread.idleMs > IDLE_MS)
+    const beginMs = (model.parameters.nats!.relay.worker.row_us / 4) * US
+    const wakes = (): void => model.woke(link.thread)
     link.pulls = false
     model.messages += 2
-    this.thread.use(gatewayMs, () =>
-      machine.use(serverMs, () =>
+    this.thread.continue(costs.gateway, () =>
+      machine.use(costs.server, () =>
         sim.after(model.hopMs(link.thread.idleMs), () =>
-          link.thread.use(workerMs, () => {
+          link.thread.use(costs.worker - calls * beginMs, () => {
             // The next pull is on its way before any of them begins.
             sim.after(model.hopMs(0), () => {
-              link.pulls = true
-              this.handOutSoon()
+              this.thread.use(0, () => {
+                link.pulls = true
+                this.handOutSoon()
+              })
             })
-            const turnAt = sim.now
             for (let n = 0; n < calls; n++)
-              link.thread.use(this.waitingMs / 2, () => {
+              link.thread.continue(beginMs, () => {
                 const beganAt = sim.now
                 model.began()
                 if (model.world.handlerMs === 0) this.endedThere(link, beganAt)
-                else sim.after(this.handlerTime(turnAt), () => this.endedThere(link, beganAt))
+                else link.timers.after(model.handlerTime(), wakes, () => this.endedThere(link, beganAt))
               })
           }),
         ),
@@ -781,26 +887,28 @@ class JobWorker {
     )
   }
 
-  /** What a call costs its remote worker because it waits; the rest is in the costs of messages. */
-  private get waitingMs(): number {
-    const { job_us, call_us } = this.model.parameters.node
-    return this.model.world.handlerMs === 0 ? 0 : (call_us - job_us) * US
+  private endedThere(link: RemoteLink, beganAt: number): void {
+    // Its part in the messages is counted there.
+    link.thread.use(0, () => {
+      link.ended.push(beganAt)
+      this.report(link)
+    })
   }
 
-  private endedThere(link: RemoteLink, beganAt: number): void {
-    link.ended.push(beganAt)
+  private report(link: RemoteLink): void {
     if (link.reports) return
     link.reports = true
     const { model } = this
-    link.thread.use(this.waitingMs / 2, () => {
+    // What ends in the same turn goes together.
+    link.thread.endOfTurn(0, () => {
       link.reports = false
       const ended = link.ended.splice(0)
-      const { gatewayMs, workerMs, serverMs } = this.messageCosts(ended.length)
+      const costs = this.messageCosts(ended.length, this.thread.idleMs > IDLE_MS)
       model.messages += 2
-      link.thread.use(workerMs, () =>
-        model.machine.use(serverMs, () =>
+      link.thread.continue(costs.worker, () =>
+        model.machine.use(costs.server, () =>
           model.sim.after(model.hopMs(this.thread.idleMs), () =>
-            this.thread.use(gatewayMs, () => {
+            this.thread.use(costs.gateway, () => {
               link.free += ended.length
               for (const at of ended) this.ended(at)
               this.handOutSoon()
@@ -817,10 +925,10 @@ class JobWorker {
     const { model } = this
     const { statement_us } = model.parameters.node
     // What ends in the same turn goes together.
-    this.thread.use(0, () => {
+    this.thread.endOfTurn(0, () => {
       const count = Math.min(MAX_WRITE, this.unwritten)
       this.unwritten -= count
-      this.thread.use(statement_us * US * 0.5, () =>
+      this.thread.continue(statement_us * US * 0.5, () =>
         model.database.complete(this.sessions.complete, count, () =>
           this.thread.use(statement_us * US * 0.5, () => {
             this.writes = false

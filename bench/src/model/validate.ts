@@ -13,7 +13,7 @@ import { createPool, enqueue } from '../product.ts'
 import { enqueueNoops, startHost } from '../remote/hosts.ts'
 import { untilEmpty } from '../remote/remote.ts'
 import type { BenchDatabase } from '../server.ts'
-import { percentile, perSecond } from '../statistics.ts'
+import { median, percentile, perSecond } from '../statistics.ts'
 import { wakeByNats } from '../wakeups.ts'
 import { Simulation } from './events.ts'
 import { statementCalls } from './measure.ts'
@@ -35,11 +35,14 @@ export interface Comparison extends Cell {
   readonly latency: Pair
   /** Statements for 100 jobs: where the CPU differs they say whether batches do. Not judged. */
   readonly claims: Pair
+  readonly begins: Pair
   readonly completions: Pair
 }
 
 export interface Pair {
   readonly real: number
+  /** Of the passes, as a share of `real`. */
+  readonly spread?: number
   readonly predicted: number
 }
 
@@ -50,7 +53,8 @@ const HANDLERS_MS = [0, 5, 50]
 export const MODES: readonly Mode[] = ['direct', 'wake-ups', 'gateway']
 const SLOTS = 10
 const BATCH = 100
-const DRAIN_SECONDS = 4
+const PASSES = 3
+const DRAIN_SECONDS = 2
 const DRAIN_POLL_MS = 100
 /** Of the jobs of a drain: they begin before anything is counted. */
 const WARM_SHARE = 0.2
@@ -58,7 +62,7 @@ const WARM_UP_JOBS = 100
 /** Of jobs that take no time, per process. */
 const MAX_RATE = 15_000
 const ARRIVALS_PER_S = 100
-const ARRIVALS = 400
+const ARRIVALS = 200
 /** The real run and the predicted one get the same: a few bursts more or less decide what is behind the 95th percentile. */
 const GAPS_MS: readonly number[] = gapsMs()
 const SCRIPT = new URL('process.js', import.meta.url)
@@ -89,28 +93,59 @@ export function contenderOf(mode: Mode): string {
   return `runs_${mode.replace('-', '_')}`
 }
 
+/** All cells of a mode in turn, and so three times: what a cell differs by between them no model can predict. */
 async function runCells(task: Task, mode: Mode): Promise<Figures> {
+  const cells = CELLS.filter((candidate) => candidate.mode === mode)
+  const runs = new Map<Cell, CellRun[]>(cells.map((cell) => [cell, []]))
+  for (let pass = 0; pass < PASSES; pass++)
+    for (const cell of cells) {
+      const run = await runCell(task, cell).catch((error: Error) => {
+        // Without NATS, or in a build without these: the run fails for want of cells, and says why.
+        console.error(`  ${mode} cannot be run: ${error.message}`)
+        return undefined
+      })
+      if (run === undefined) return {}
+      runs.get(cell)!.push(run)
+      console.error(
+        `  ${mode}, ${cell.processes} × ${cell.handlerMs} ms: ${Object.entries(run.figures)
+          .map(([field, value]) => `${field} ${value.toPrecision(4)}`)
+          .join(', ')}`,
+      )
+    }
+  return Object.fromEntries(
+    cells.flatMap((cell) =>
+      Object.entries(figuresOf(runs.get(cell)!)).map(([field, value]) => [`${keyOf(cell)}.${field}`, value]),
+    ),
+  )
+}
+
+interface CellRun {
+  readonly figures: Readonly<Record<string, number>>
+  readonly latencies: readonly number[]
+}
+
+/** The median of the passes; latencies of all of them together. With it how far they are apart, as a share of the median. */
+function figuresOf(runs: readonly CellRun[]): Record<string, number> {
   const figures: Record<string, number> = {}
-  for (const cell of CELLS.filter((candidate) => candidate.mode === mode)) {
-    const real = await runCell(task, cell).catch((error: Error) => {
-      // Without NATS, or in a build without these: the run fails for want of cells, and says why.
-      console.error(`  ${mode} cannot be run: ${error.message}`)
-      return undefined
-    })
-    if (real === undefined) break
-    console.error(
-      `  ${mode}, ${cell.processes} × ${cell.handlerMs} ms: ${Object.entries(real)
-        .map(([field, value]) => `${field} ${value.toPrecision(4)}`)
-        .join(', ')}`,
-    )
-    for (const [field, value] of Object.entries(real)) figures[`${keyOf(cell)}.${field}`] = value
-  }
+  const p95s = runs.map(({ latencies }) => percentile([...latencies], 0.95))
+  for (const field of Object.keys(runs[0]!.figures))
+    figures[field] = median(runs.map((run) => run.figures[field]!))
+  figures.latency_p95_ms = percentile(
+    runs.flatMap(({ latencies }) => latencies),
+    0.95,
+  )
+  for (const [field, values] of [
+    ['jobs_per_s', runs.map((run) => run.figures.jobs_per_s!)],
+    ['postgres_us', runs.map((run) => run.figures.postgres_us!)],
+    ['latency_p95_ms', p95s],
+  ] as const)
+    figures[`${field}_spread`] = (Math.max(...values) - Math.min(...values)) / figures[field]!
   return figures
 }
 
 const keyOf = ({ processes, handlerMs }: Cell): string => `p${processes}h${handlerMs}`
 
-async function runCell({ database }: Task, cell: Cell): Promise<Record<string, number>> {
+async function runCell({ database }: Task, cell: Cell): Promise<CellRun> {
   const superuser = await database.superuser()
   await superuser.query('truncate iu_core.job_queue, iu_core.job_key')
   await superuser.query('create extension if not exists pg_stat_statements')
@@ -141,7 +176,7 @@ async function runCell({ database }: Task, cell: Cell): Promise<Record<string, n
     // Dead rows of the drain, which the model does not have.
     await superuser.query('vacuum analyze iu_core.job_queue, iu_core.job_key')
     await superuser.query('checkpoint')
-    return { ...drained, latency_p95_ms: await paced(superuser, pool, workers) }
+    return { figures: drained, latencies: await paced(superuser, pool, workers) }
   } finally {
     await stopAll(started)
     await wakeups?.close()
@@ -233,21 +268,21 @@ async function drain(
   }
 }
 
-async function paced(superuser: pg.Client, pool: Pool, workers: readonly BenchProcess[]): Promise<number> {
+async function paced(superuser: pg.Client, pool: Pool, workers: readonly BenchProcess[]): Promise<number[]> {
   const sent: number[] = []
   const enqueued: Promise<unknown>[] = []
+  const beganAt = performance.now()
+  let dueMs = 0
   for (const [n, gapMs] of GAPS_MS.entries()) {
-    await delay(gapMs)
+    dueMs += gapMs
+    await delay(Math.max(0, beganAt + dueMs - performance.now()))
     sent.push(performance.timeOrigin + performance.now())
     enqueued.push(enqueue(pool, { job_kind: 'noop', payload: { n } }))
   }
   await Promise.all(enqueued)
   await untilEmpty(superuser)
   const begins = (await askAll<{ n: number; at: number }[]>(workers, 'begins')).flat()
-  return percentile(
-    begins.map(({ n, at }) => at - sent[n]!),
-    0.95,
-  )
+  return begins.map(({ n, at }) => at - sent[n]!)
 }
 
 type Pool = ReturnType<typeof createPool>
@@ -269,6 +304,11 @@ export function compare(parameters: Parameters, round: Round): Comparison[] {
   return CELLS.flatMap((cell) => {
     const figures = round[contenderOf(cell.mode)]
     const real = (field: string): number | undefined => figures?.[`${keyOf(cell)}.${field}`]
+    const pair = (field: string, predicted: number): Pair => ({
+      real: real(field)!,
+      ...(real(`${field}_spread`) !== undefined && { spread: real(`${field}_spread`)! }),
+      predicted,
+    })
     const coresFree = real('cores_free')
     if (coresFree === undefined) return []
     const world = {
@@ -280,7 +320,10 @@ export function compare(parameters: Parameters, round: Round): Comparison[] {
       cores: coresFree,
       sameMachine: true,
     }
-    const drained = predict(parameters, { ...world, load: { jobs: backlogOf(cell) } })
+    const drained = predict(parameters, {
+      ...world,
+      load: { jobs: backlogOf(cell), warmUpJobs: WARM_SHARE * backlogOf(cell) },
+    })
     const latencies = predict(parameters, {
       ...world,
       load: { perSecond: ARRIVALS_PER_S, seconds: ARRIVALS / ARRIVALS_PER_S, gapsMs: GAPS_MS, sessions: 4 },
@@ -289,11 +332,12 @@ export function compare(parameters: Parameters, round: Round): Comparison[] {
       {
         ...cell,
         coresFree,
-        rate: { real: real('jobs_per_s')!, predicted: drained.jobs_per_s },
-        postgres: { real: real('postgres_us')!, predicted: drained.postgres_us_per_job },
-        latency: { real: real('latency_p95_ms')!, predicted: latencies.latency_p95_ms },
-        claims: { real: real('claims_by_100')!, predicted: 100 * drained.claims_per_job },
-        completions: { real: real('completions_by_100')!, predicted: 100 / drained.jobs_per_completion },
+        rate: pair('jobs_per_s', drained.jobs_per_s),
+        postgres: pair('postgres_us', drained.postgres_us_per_job),
+        latency: pair('latency_p95_ms', latencies.latency_p95_ms),
+        claims: pair('claims_by_100', 100 * drained.claims_per_job),
+        begins: pair('begins_by_100', 100 * drained.begins_per_job),
+        completions: pair('completions_by_100', 100 / drained.jobs_per_completion),
       },
     ]
   })
