@@ -121,9 +121,14 @@ begin
   end if;
 
   perform iu_core.fn_search_chunks_drop(array(
-    select c.chunk_no from iu_core.search_chunk c
-     where (c.unit_id = any (v_sources) or c.document_id = any (v_sources) or c.row_id = any (v_sources))
-       and not exists (select from unnest(v_chunks) as k
+    select c.chunk_no
+      from unnest(v_sources) as g (source_id)
+     cross join lateral (select * from iu_core.search_chunk x where x.unit_id = g.source_id
+                          union all
+                         select * from iu_core.search_chunk x where x.document_id = g.source_id
+                          union all
+                         select * from iu_core.search_chunk x where x.row_id = g.source_id) as c
+     where not exists (select from unnest(v_chunks) as k
                         where (k.chunk_id, k.language, k.title, k.path, k.analysis) = (c.chunk_id, c.language, c.title, c.path, c.analysis))));
 
   update iu_core.search_chunk c
