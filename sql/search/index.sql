@@ -12,6 +12,9 @@ create or replace function iu_core.fn_search_text_put(p_sources jsonb)
 returns table (unit_id uuid, document_id uuid, chunk_id uuid, "position" smallint, text_hash bytea, added boolean)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+-- By key, as fn_vector_put.
+set enable_seqscan = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -118,9 +121,14 @@ begin
   end if;
 
   perform iu_core.fn_search_chunks_drop(array(
-    select c.chunk_no from iu_core.search_chunk c
-     where (c.unit_id = any (v_sources) or c.document_id = any (v_sources) or c.row_id = any (v_sources))
-       and not exists (select from unnest(v_chunks) as k
+    select c.chunk_no
+      from unnest(v_sources) as g (source_id)
+     cross join lateral (select * from iu_core.search_chunk x where x.unit_id = g.source_id
+                          union all
+                         select * from iu_core.search_chunk x where x.document_id = g.source_id
+                          union all
+                         select * from iu_core.search_chunk x where x.row_id = g.source_id) as c
+     where not exists (select from unnest(v_chunks) as k
                         where (k.chunk_id, k.language, k.title, k.path, k.analysis) = (c.chunk_id, c.language, c.title, c.path, c.analysis))));
 
   update iu_core.search_chunk c
@@ -196,8 +204,9 @@ set enable_seqscan = off
 -- A plan for as many words as this batch has: the joins of its own words are hashed.
 set plan_cache_mode = force_custom_plan
 set enable_mergejoin = off
--- Of aggregated arrays the planner counts 8 kB each, which here have a few numbers.
+-- Of aggregated arrays the server counts 8 kB each, which here have a few numbers: with less it writes most of them to disk.
 set work_mem = '128MB'
+set hash_mem_multiplier = 16
 as $$
 declare
   v_numbers constant regclass := pg_get_serial_sequence('iu_core.search_chunk', 'chunk_no');

@@ -140,5 +140,7 @@ begin
    where p.unit_id = any (p_unit_ids) and u.unit_id = p.unit_id
      and (u.deleted_at is not null or u.lifecycle_status = 'retired'
           or exists (select from iu_core.search_chunk c
-                      where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash));
+                      where c.unit_id = u.unit_id and c.content_hash_at_embedding = u.content_hash
+                     -- By key: without it all chunks may be read, to be hashed.
+                     offset 0));
 end $$;

@@ -459,9 +459,24 @@ const RUN =
 /** As fn_search_parse. */
 const MAX_PREFIXES = 8
 
+/** Words of texts repeat: these were folded before. */
+const folded = new Map<string, string>()
+const MAX_FOLDED = 10_000
+const MAX_FOLDED_LETTERS = 32
+
 /** Without case and diacritics, as fn_search_fold; for languages without a stemmer. */
 export function fold(word: string): string {
   if (/^[\x20-\x7e]*$/.test(word)) return word.toLowerCase()
+  if (word.length > MAX_FOLDED_LETTERS) return withoutMarks(word)
+  const known = folded.get(word)
+  if (known !== undefined) return known
+  if (folded.size >= MAX_FOLDED) folded.clear()
+  const plain = withoutMarks(word)
+  folded.set(word, plain)
+  return plain
+}
+
+function withoutMarks(word: string): string {
   return word
     .normalize('NFKD')
     .toLowerCase()
