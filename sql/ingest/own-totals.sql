@@ -126,84 +126,109 @@ as $$
 $$;
 
 -- Fills `ingest_own_sum` for every basis: lines, and for each measure its sum, smallest and largest value and the cells that are not numbers.
--- p_totals: the lines of all totals, which separate the blocks. One pass over the lines for all lines and blocks, and one for each set of columns that
--- conditions name (at most 8). Every value is read once for each line, and groups are plain values: with a currency to be counted by sorting, objects as groups and
--- every aggregate reading the payload itself it took six times as long (1.5 s for 100,000 lines). Internal.
+-- p_totals: the lines of all totals, which separate the blocks. At most 8 sets of columns that conditions name are summed. Internal.
 create or replace function iu_core.fn_ingest_own_totals_add_up(p_upload iu_core.ingest_upload, p_definition jsonb, p_totals integer[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_layout jsonb := p_upload.reading -> 'layout';
+  v_figures text;
+  v_sets jsonb;
+  v_set jsonb;
+begin
+  create temporary table ingest_own_sum (
+    conditions jsonb, lines bigint, currencies bigint, sums numeric[], min_values numeric[], max_values numeric[], unread bigint[]) on commit drop;
+  select format('array[%s]::numeric[], array[%s]::numeric[], array[%s]::numeric[], array[%s]::bigint[]',
+                string_agg(format('sum(g.s%s)', m.place), ', ' order by m.place), string_agg(format('min(g.l%s)', m.place), ', ' order by m.place),
+                string_agg(format('max(g.h%s)', m.place), ', ' order by m.place), string_agg(format('sum(g.u%s)', m.place), ', ' order by m.place))
+    into v_figures
+    from iu_core.fn_ingest_measures(p_definition, v_layout) m having count(*) > 0;
+  if v_figures is null then
+    return;
+  end if;
+  select coalesce(jsonb_agg(jsonb_build_object('key', 'k' || w.place, 'conditions', w.conditions, 'wanted', w.wanted) order by w.place), '[]') into v_sets
+    from (select (array_agg(b.conditions))[1] as conditions, jsonb_agg(distinct k.wanted) as wanted,
+                 row_number() over (order by count(*) desc, k.names::text) as place
+            from pg_temp.ingest_own_basis b
+           cross join lateral (select jsonb_agg(c - 'value' order by o) as names, jsonb_agg(c -> 'value' order by o) as wanted
+                                 from jsonb_array_elements(b.conditions) with ordinality as e (c, o)) k
+           where b.conditions <> '[]' and not b.conditions @? '$[*].block' group by k.names) w
+   where w.place <= 8;
+  -- Each line counts in one part, and a basis is the sum of its parts. All sets share one pass over the lines, as long as there are far fewer
+  -- parts than lines.
+  if (select exp(sum(ln(jsonb_array_length(s -> 'wanted') + 1))) from jsonb_array_elements(v_sets) s) * (cardinality(p_totals) + 1) > 10000 then
+    perform iu_core.fn_ingest_own_totals_parts(p_upload, p_definition, p_totals, '[]');
+  else
+    perform iu_core.fn_ingest_own_totals_parts(p_upload, p_definition, p_totals, v_sets);
+  end if;
+  -- All lines: all blocks together. Of those the currencies of lines that were left out do not count.
+  execute format($sql$
+    insert into pg_temp.ingest_own_sum
+    select case when grouping(g.block) = 1 then '[]' else jsonb_build_array(jsonb_build_object('block', g.block + 1)) end, sum(g.lines),
+           case when grouping(g.block) = 1 then count(distinct g.currency) filter (where g.taken) else count(distinct g.currency) end, %s
+      from pg_temp.ingest_own_part g group by grouping sets ((g.block), ()) having count(*) > 0
+  $sql$, v_figures);
+  for v_set in select s from jsonb_array_elements(v_sets) s loop
+    if not exists (select from pg_attribute where attrelid = 'pg_temp.ingest_own_part'::regclass and attname = v_set ->> 'key') then
+      perform iu_core.fn_ingest_own_totals_parts(p_upload, p_definition, '{}', jsonb_build_array(v_set));
+    end if;
+    execute format($sql$
+      insert into pg_temp.ingest_own_sum
+      select jsonb_build_array(%1$s), sum(g.lines), count(distinct g.currency), %2$s from pg_temp.ingest_own_part g where g.%3$I is not null group by g.%3$I
+    $sql$, (select string_agg(format('jsonb_build_object(%L, %L, ''value'', g.%I[%s])', case when c ? 'column' then 'column' else 'field' end,
+                                     coalesce(c ->> 'column', c ->> 'field'), v_set ->> 'key', o), ', ' order by o)
+              from jsonb_array_elements(v_set -> 'conditions') with ordinality as e (c, o)), v_figures, v_set ->> 'key');
+  end loop;
+end $$;
+
+-- Puts the sums of all lines into `ingest_own_part`, by block, by currency, and for each set of conditions by those values that somebody wants to know.
+-- Every value is read once for each line, and groups are plain values: with objects as groups and every aggregate reading the payload itself
+-- it took six times as long (1.5 s for 100,000 lines). Internal.
+create or replace function iu_core.fn_ingest_own_totals_parts(p_upload iu_core.ingest_upload, p_definition jsonb, p_totals integer[], p_sets jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 -- As in fn_ingest_check_subtotals: nothing is known yet of these rows.
 set enable_nestloop = off
+-- The planner takes many lines for a few. Few parts come out of them, so that a second core, where there is one, takes half of the work.
+set parallel_setup_cost = 0
 as $$
 declare
   v_layout jsonb := p_upload.reading -> 'layout';
   v_currency text;
   v_values text;
   v_parts text;
-  v_figures text;
-  v_set record;
+  v_keys text;
+  v_groups text;
+  v_selected text;
 begin
-  create temporary table ingest_own_sum (
-    conditions jsonb, lines bigint, currencies bigint, sums numeric[], min_values numeric[], max_values numeric[], unread bigint[]) on commit drop;
   select iu_core.fn_ingest_member_sql(v_layout, f.key) into v_currency
     from jsonb_each(p_definition -> 'fields') as f where f.value ->> 'type' = 'currency' order by f.key limit 1;
   select string_agg(format('(%1$s)::numeric as v%2$s, %1$s is null and %3$s ~ ''[0-9]'' as u%2$s', iu_core.fn_ingest_member_sql(v_layout, m.field), m.place,
                            iu_core.fn_ingest_cell_sql(v_layout, coalesce(p_upload.reading -> 'map' -> 'fields' -> m.field ->> 'header', m.field))), ', '),
-         string_agg(format('sum(l.v%1$s) as s%1$s, min(l.v%1$s) as l%1$s, max(l.v%1$s) as h%1$s, count(*) filter (where l.u%1$s) as u%1$s', m.place), ', '),
-         format('array[%s]::numeric[], array[%s]::numeric[], array[%s]::numeric[], array[%s]::bigint[]',
-                string_agg(format('sum(g.s%s)', m.place), ', ' order by m.place), string_agg(format('min(g.l%s)', m.place), ', ' order by m.place),
-                string_agg(format('max(g.h%s)', m.place), ', ' order by m.place), string_agg(format('sum(g.u%s)', m.place), ', ' order by m.place))
-    into v_values, v_parts, v_figures
+         string_agg(format('sum(l.v%1$s) as s%1$s, min(l.v%1$s) as l%1$s, max(l.v%1$s) as h%1$s, count(*) filter (where l.u%1$s) as u%1$s', m.place), ', ')
+    into v_values, v_parts
     from iu_core.fn_ingest_measures(p_definition, v_layout) m;
-  if v_values is null then
-    return;
-  end if;
-  for v_set in
-    select w.names, w.conditions, w.wanted, row_number() over (order by w.totals desc, w.names::text) as place
-      from (select k.names, (array_agg(b.conditions))[1] as conditions, array_agg(distinct k.wanted) as wanted, count(*) as totals
-              from pg_temp.ingest_own_basis b
-             cross join lateral (select jsonb_agg(c - 'value' order by o) as names, jsonb_agg(c -> 'value' order by o) as wanted
-                                   from jsonb_array_elements(b.conditions) with ordinality as e (c, o)) k
-             where b.conditions <> '[]' and not b.conditions @? '$[*].block' group by 1) w
-    union all
-    select null, null, null, 0
-    order by 4
-  loop
-    exit when v_set.place > 8;
-    execute format($sql$
-      with line as (
-        select %1$s as key, %2$s as currency, s.validation_status <> 'skipped' as taken, %3$s
-          from iu_core.ingest_staged_row s
-         where s.upload_id = $1 and s.row_type = $2
-           and (s.validation_status <> 'skipped' or iu_core.fn_ingest_left_out_reason(s.validation_warnings) <> all (iu_core.fn_ingest_totals_rules()))%4$s
-        -- Otherwise the aggregates would read each value again.
-        offset 0
-      ), part as (
-        select l.key, l.currency, l.taken, count(*) as lines, %5$s from line l group by 1, 2, 3
-      )
-      insert into pg_temp.ingest_own_sum select %6$s, %7$s from part g group by %8$s having count(*) > 0
-    $sql$,
-      case when v_set.names is null then 'width_bucket(s.row_number, $3)'
-           else (select format('array[%s]', string_agg(iu_core.fn_ingest_own_totals_value_sql(v_layout, c), ', ' order by o))
-                   from jsonb_array_elements(v_set.conditions) with ordinality as e (c, o)) end,
-      coalesce(v_currency, 'null::text'), v_values,
-      case when v_set.names is null then ''
-           else (select format(' and array[%s] in (select array(select jsonb_array_elements_text(w.value)) from unnest($4) as w (value))',
-                               string_agg(iu_core.fn_ingest_own_totals_value_sql(v_layout, c), ', ' order by o))
-                   from jsonb_array_elements(v_set.conditions) with ordinality as e (c, o)) end,
-      v_parts,
-      -- All lines: all blocks together. Of those the currencies of lines that were left out do not count.
-      case when v_set.names is null
-           then $sql$case when grouping(g.key) = 1 then '[]' else jsonb_build_array(jsonb_build_object('block', g.key + 1)) end, sum(g.lines),
-                     case when grouping(g.key) = 1 then count(distinct g.currency) filter (where g.taken) else count(distinct g.currency) end$sql$
-           else (select format('jsonb_build_array(%s), sum(g.lines), count(distinct g.currency)',
-                               string_agg(format('jsonb_build_object(%L, %L, ''value'', g.key[%s])',
-                                                 case when c ? 'column' then 'column' else 'field' end, coalesce(c ->> 'column', c ->> 'field'), o), ', ' order by o))
-                   from jsonb_array_elements(v_set.conditions) with ordinality as e (c, o)) end,
-      v_figures,
-      case when v_set.names is null then 'grouping sets ((g.key), ())' else 'g.key' end)
-      using p_upload.upload_id, v_layout ->> 'leaf', p_totals, v_set.wanted;
-  end loop;
+  select string_agg(format(', array[%s]::text[] as %s', l.listed, s ->> 'key'), '' order by o),
+         string_agg(format(', case when l.%1$s in (values %2$s) then l.%1$s end', s ->> 'key', v.wanted), '' order by o),
+         string_agg(format(', case when l.%1$s in (values %2$s) then l.%1$s end as %1$s', s ->> 'key', v.wanted), '' order by o)
+    into v_keys, v_groups, v_selected
+    from jsonb_array_elements(p_sets) with ordinality as e (s, o),
+         lateral (select string_agg(iu_core.fn_ingest_own_totals_value_sql(v_layout, c), ', ' order by n)
+                    from jsonb_array_elements(s -> 'conditions') with ordinality as x (c, n)) as l (listed),
+         lateral (select string_agg(format('(%L::text[])', array(select jsonb_array_elements_text(w))), ', ') from jsonb_array_elements(s -> 'wanted') w) as v (wanted);
+  drop table if exists pg_temp.ingest_own_part;
+  execute format($sql$
+    create temporary table ingest_own_part on commit drop as
+    select l.block, l.currency, l.taken, count(*) as lines, %5$s%8$s
+      from (select width_bucket(s.row_number, %1$L::integer[]) as block, %2$s as currency, s.validation_status <> 'skipped' as taken, %3$s%4$s
+              from iu_core.ingest_staged_row s
+             where s.upload_id = %6$L and s.row_type = %7$L
+               and (s.validation_status <> 'skipped' or iu_core.fn_ingest_left_out_reason(s.validation_warnings) <> all (iu_core.fn_ingest_totals_rules()))
+            -- Otherwise the aggregates would read each value again.
+            offset 0) l
+     group by l.block, l.currency, l.taken%9$s
+  $sql$, p_totals, coalesce(v_currency, 'null::text'), v_values, v_keys, v_parts, p_upload.upload_id, v_layout ->> 'leaf', v_selected, v_groups);
 end $$;
 
 -- The value of a condition in a line `s`. Internal.
