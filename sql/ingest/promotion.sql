@@ -339,7 +339,7 @@ begin
       detail = json_build_object('target', p_type.target_name, 'line', null, 'reason', 'a trigger changed the key of a row')::text;
   end if;
   perform iu_core.fn_ingest_pin_text_settings(v_settings);
-  perform iu_core.fn_ingest_mark_promoted_rows(p_upload_id, p_type.row_type, p_type.id_column is not null and v_updates + v_unchanged = 0
+  perform iu_core.fn_ingest_mark_promoted_rows(p_upload_id, p_type, v_updates + v_unchanged = 0
     and (select case when p_type.is_leaf then u.valid_count = v_known
                      else p.totals -> p_type.row_type = jsonb_build_object('insert', v_known) end
            from iu_core.ingest_upload u join iu_core.ingest_plan p using (upload_id) where upload_id = p_upload_id));
@@ -479,9 +479,8 @@ begin
 end $$;
 
 -- Marks the staged rows that were written or found unchanged. No index contains the columns set here, so the updates stay in
--- place. p_all_inserted: the plan has every valid row of the type and inserted it under the id of its staged row; then the promotion
--- says so for all of them. Internal.
-create or replace function iu_core.fn_ingest_mark_promoted_rows(p_upload_id uuid, p_row_type text, p_all_inserted boolean) returns void
+-- place. p_all_inserted: the plan has every valid row of the type and inserted it; then the promotion says so for all of them. Internal.
+create or replace function iu_core.fn_ingest_mark_promoted_rows(p_upload_id uuid, p_type record, p_all_inserted boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 -- The planner does not know how many rows of an upload there are that was staged a moment ago.
@@ -490,14 +489,17 @@ set enable_indexscan = off
 as $$
 begin
   if p_all_inserted then
-    update iu_core.ingest_promotion set inserted_types = inserted_types || p_row_type where upload_id = p_upload_id;
+    update iu_core.ingest_promotion
+       set inserted_types = inserted_types || p_type.row_type,
+           keyed_types = keyed_types || case when p_type.id_column is null then array[p_type.row_type] else '{}' end
+     where upload_id = p_upload_id;
     return;
   end if;
   update iu_core.ingest_staged_row s
      set processing_action = n."#action"::public.staging_processing_action,
          processed_at = now(), target_internal_id = n."#id", updated_at = now()
     from pg_temp.ingest_now n
-   where s.upload_id = p_upload_id and s.row_type = p_row_type and s.id = n."#staged";
+   where s.upload_id = p_upload_id and s.row_type = p_type.row_type and s.id = n."#staged";
 end $$;
 
 -- Raises if a LENIENT promotion fell below the threshold of the plan, by lines or by the dataset's amount, because tables

@@ -352,7 +352,8 @@ begin
   update iu_core.ingest_staged_row s
      set processing_action = case when d.outcome = 'reversed' then 'skipped'
                                   when i.all_inserted then 'insert' else s.processing_action end::public.staging_processing_action,
-         target_internal_id = case when d.outcome = 'reversed' then null when i.all_inserted then s.id else s.target_internal_id end,
+         target_internal_id = case when d.outcome = 'reversed' or d.row_type = any (v_promotion.keyed_types) then null
+                                   when i.all_inserted then s.id else s.target_internal_id end,
          processed_at = coalesce(s.processed_at, v_promotion.promoted_at), updated_at = now()
     from pg_temp.ingest_undo d, lateral (select d.row_type = any (v_promotion.inserted_types)) as i (all_inserted)
    where s.upload_id = p_upload_id and s.row_type = d.row_type and s.row_number = d.row_number and (d.outcome = 'reversed' or i.all_inserted);

@@ -4,7 +4,7 @@ import { exportProblems, listRows } from '../../src/ingest/staged-rows.ts'
 import { useDatabase } from '../support/database.ts'
 import { createWorkspace } from '../support/factories.ts'
 import { createClient } from '../support/ingest.ts'
-import { type StagedLine, useTrial } from '../support/ingest-rows.ts'
+import { PRICES, type StagedLine, useTrial } from '../support/ingest-rows.ts'
 import { sqlstateOf } from '../support/sqlstate.ts'
 import { until } from '../support/until.ts'
 
@@ -295,6 +295,22 @@ describe('lines that a promotion inserted with all others of their type', () => 
       ['insert', true],
       ['skipped', null],
     ])
+  })
+
+  it('say so where the table has no ids of ours, too, and an undo tells them apart', async () => {
+    const skus = [`k${++groups}`, `k${++groups}`]
+    const { upload_id } = await trial.promoted(
+      skus.map((sku) => ({ sku, tier: 'a', day: '2026-11-01', price: 1 })),
+      { dataset: PRICES },
+    )
+    const rows = await shown(upload_id)
+    expect(rows).toHaveLength(2)
+    expect(rows).toEqual(alike(rows, { ...inserted, own_id: null }))
+    expect(await stored(upload_id)).toEqual(alike(rows, untouched))
+    await db.owner(`update trial_prices set note = 'by hand' where sku = $1`, [skus[0]])
+    await trial.undo(upload_id)
+    expect((await shown(upload_id)).map((row) => row.processing_action)).toEqual(['insert', 'skipped'])
+    expect(await shown(upload_id)).toEqual(await stored(upload_id))
   })
 
   it('are deleted by their retention, counted as promoted', async () => {
