@@ -53,7 +53,7 @@ begin
         join iu_core.ingest_promotion p using (upload_id)
        where u.workspace_id = p_workspace_id and to_regclass(l.target) = to_regclass(p_target)
          and (l.target_id = v_id
-              or (l.target_id is null and l.target = any (v_names) and md5(l.target_key::text) = md5(v_key::text)))
+              or (l.target_id is null and l.target = any (v_names) and l.target_key = v_key))
        order by p.promoted_at desc limit 500
     )
     select u.upload_id, u.file_name, u.file_hash, l.row_number, l.target, l.target_id, l.target_key, l.action,

@@ -160,7 +160,7 @@ begin
                     join iu_core.ingest_promotion m on m.upload_id = %8$L and m.promoted_at < p.promoted_at
                     join iu_core.ingest_upload u on u.upload_id = m.upload_id and u.workspace_id = o.workspace_id
                    where (l.target_id = n."#id"
-                          or (l.target_id is null and l.target = %9$L and md5(l.target_key::text) = md5(n."#key"::text)))
+                          or (l.target_id is null and l.target = %9$L and l.target_key = n."#key"))
                      and l.after_hash = h.hash
                    order by p.promoted_at desc limit 1), 'somebody changed it since') end, n."#exact"
       from pg_temp.ingest_now n left join %4$s t on %5$s,
