@@ -161,7 +161,7 @@ end $$;
 
 -- What runs besides a statement with these operations: triggers of the table and of its partitions, those of tables whose rows follow a
 -- deletion (foreign keys), and volatile functions that somebody has created, or that proposals may not call, in defaults, checks (of domains
--- in lists, rows and other domains, too) and policies, and casts of the types of its columns to json, which every image of a row would call
+-- in lists, rows, ranges and other domains, too) and policies, and casts of the types of its columns to json, which every image of a row would call
 -- and show instead of the value. Functions of extensions and those that are not volatile are no effect, nor is the signal of our own routes: a trigger for each
 -- statement that calls our function, under no condition (a condition could call somebody's), whatever it is called. Internal.
 create or replace function iu_core.fn_proposal_triggers(p_table regclass, p_operations text[]) returns table (name text, timing text, function text)
@@ -187,7 +187,7 @@ as $$
              union all
              select t.typelem where t.typelem <> 0
              union all
-             select r.rngsubtype from pg_range r where r.rngtypid = t.oid
+             select r.rngsubtype from pg_range r where t.oid in (r.rngtypid, r.rngmultitypid)
              union all
              select a.atttypid from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped) as x (type)
   ), called as (

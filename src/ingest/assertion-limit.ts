@@ -12,8 +12,10 @@ const NOTICE = 'stagedoor: assertion'
 const LOCK = 20_059
 /** A cancellation that could not be sent is sent again. */
 const RETRY_MS = 2_000
+/** The plan or the promotion waits for a cancellation that is under way, also when it has ended itself. */
+const CANCEL_TIMEOUT_MS = 5_000
 
-interface Begun {
+interface RunningAssertion {
   readonly backend: number
   readonly seconds: number
 }
@@ -21,26 +23,27 @@ interface Begun {
 export async function withinAssertionLimit<T>(db: Queryable, work: () => Promise<T>): Promise<T> {
   if (!isSession(db)) return work()
   let timer: NodeJS.Timeout | undefined
-  let begun: Begun | null = null
-  let cancelling: Promise<void> = Promise.resolve()
-  const cancel = async (late: Begun): Promise<void> => {
-    await cancelAssertion(db, late.backend, () => begun === late)
-    if (begun === late) timer = setTimeout(endLate, RETRY_MS, late)
+  let running: RunningAssertion | null = null
+  let cancelling: Promise<unknown> = Promise.resolve()
+  const cancel = async (late: RunningAssertion): Promise<void> => {
+    await cancelAssertion(db, late.backend, () => running === late)
+    if (running === late) timer = setTimeout(endLate, RETRY_MS, late)
   }
-  const endLate = (late: Begun): void => {
-    cancelling = cancel(late)
+  const endLate = (late: RunningAssertion): void => {
+    // That of an assertion before it may still be under way.
+    cancelling = Promise.all([cancelling, cancel(late)])
   }
   const listener = ({ message, detail }: { message?: string | undefined; detail?: string | undefined }) => {
     if (message !== NOTICE) return
     clearTimeout(timer)
-    begun = JSON.parse(detail ?? 'null') as Begun | null
-    if (begun) timer = setTimeout(endLate, begun.seconds * 1000, begun)
+    running = JSON.parse(detail ?? 'null') as RunningAssertion | null
+    if (running) timer = setTimeout(endLate, running.seconds * 1000, running)
   }
   db.on('notice', listener)
   try {
     return await work()
   } finally {
-    begun = null
+    running = null
     clearTimeout(timer)
     db.off('notice', listener)
     // The session is about to be somebody else's: no cancellation may come after this.
@@ -61,7 +64,12 @@ async function cancelAssertion(
   backend: number,
   isRunning: () => boolean,
 ): Promise<void> {
-  const other = new pg.Client(connectionParameters)
+  // Not a copy: the password is no property that a copy would have.
+  const settings: pg.ClientConfig = Object.assign(Object.create(connectionParameters), {
+    connectionTimeoutMillis: CANCEL_TIMEOUT_MS,
+    query_timeout: CANCEL_TIMEOUT_MS,
+  })
+  const other = new pg.Client(settings)
   other.on('error', () => {})
   try {
     await other.connect()

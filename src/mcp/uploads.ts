@@ -90,8 +90,7 @@ const proposeRowsTool = tool({
         onInvalid: on_invalid,
         repeatedKeys: repeated_keys,
         maxQueueWaitMs: MAX_QUEUE_WAIT_MS,
-        beforeOpening: (client, { file_hash }) =>
-          requireKey(client, { ...target, key, fileName: content.fileName, hash: file_hash }),
+        beforeOpening: (client, { file_hash }) => requireKey(client, { ...target, key, hash: file_hash }),
         signal: call.signal,
       }),
     )
@@ -340,28 +339,23 @@ function linesOf(rows: readonly Record<string, unknown>[]): string {
 }
 
 /**
- * A key stands for the same rows for ever: with other ones it is refused. The lock lasts until the transaction has opened the upload, so
- * that two calls at the same time see each other.
+ * A key stands for the same rows for ever: with other ones it is refused, also as a text or a file, whose name has another ending. The lock
+ * lasts until the transaction has opened the upload, so that two calls at the same time see each other.
  */
 async function requireKey(
   client: Client,
-  {
-    workspaceId,
-    dataset,
-    key,
-    fileName,
-    hash,
-  }: { workspaceId: string; dataset: string; key: string; fileName: string; hash: string },
+  { workspaceId, dataset, key, hash }: { workspaceId: string; dataset: string; key: string; hash: string },
 ): Promise<void> {
   await client.query(
     `select pg_advisory_xact_lock(hashtextextended(concat_ws(chr(10), 'mcp', $1::text, $2::text, $3::text, iu_core.fn_actor()), 0))`,
-    [workspaceId, dataset, fileName],
+    [workspaceId, dataset, key],
   )
   const { rows } = await client.query<{ upload_id: string; file_hash: string }>(
     `select upload_id, file_hash from iu_core.v_ingest_upload
-      where workspace_id = $1 and dataset = $2 and file_name = $3 and uploaded_by = iu_core.fn_actor()
+      where workspace_id = $1 and dataset = $2 and uploaded_by = iu_core.fn_actor()
+        and (file_name = $3 or starts_with(file_name, $3 || '.') and substr(file_name, length($3) + 2) ~ '^[A-Za-z0-9]{1,8}$')
         and file_hash <> $4 and status in ('reading', 'staged', 'planned', 'promoted') limit 1`,
-    [workspaceId, dataset, fileName, hash],
+    [workspaceId, dataset, key, hash],
   )
   if (rows[0])
     throw new StagedoorError('proposal_key_used', {

@@ -280,12 +280,11 @@ class RunningSearchWorker implements SearchWorker {
   /** The next batch is larger while there is a backlog of short texts; it waits for a batch of very long ones. */
   private async fitBatch(): Promise<void> {
     const { rows, isFull } = this.current
-    if (rows === 0) return
     const characters = await this.current.characters
-    if (characters > MAX_BATCH_CHARACTERS) await this.finishAll()
-    if (this.options.batch !== undefined) return
     const grows = isFull && 2 * characters <= MAX_BATCH_CHARACTERS
-    this.batch = grows ? Math.min(2 * rows, MAX_BATCH) : BATCH
+    // Before what may fail: a large batch claimed after an error may be one of long texts.
+    if (this.options.batch === undefined) this.batch = grows ? Math.min(2 * rows, MAX_BATCH) : BATCH
+    if (characters > MAX_BATCH_CHARACTERS) await this.finishAll()
   }
 
   private async projectRows(

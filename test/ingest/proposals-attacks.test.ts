@@ -508,8 +508,10 @@ describe('what runs with a table', () => {
       create table public.deeper (id integer primary key, n public.locking_more);
       create table public.listed (id integer primary key, n public.locking[]);
       create table public.paired (id integer primary key, n public.locking_pair);
+      create type public.locking_range as range (subtype = public.locking);
+      create table public.ranges (id integer primary key, n public.locking_multirange);
       create table public.moods (id integer primary key, n public.mood[])`)
-    for (const table of ['deeper', 'listed', 'paired'])
+    for (const table of ['deeper', 'listed', 'paired', 'ranges'])
       await expect(proposals.open(`public.${table}`)).rejects.toMatchObject(unfit('check locking_check'))
     await expect(proposals.open('public.moods')).rejects.toMatchObject(unfit('cast of public.mood to json'))
     await proposals.open('public.numbered', { allowTriggers: true })

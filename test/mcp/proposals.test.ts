@@ -120,8 +120,11 @@ it('finds a proposal again by its key, and refuses other rows under the same key
       .digest('hex')
   expect(other.data.details).toMatchObject({ used_digest: digest(rows), digest: digest(rowsOf('Others')) })
   expect(other.data.hint).toMatch(/another `key`/)
+  const csv = `Campaign name,Ad set name,Ad name,Day,Amount spent (AUD)\nKeys,Retarget,Video,2026-11-01,1.00\n`
+  const asText = await agent.call('propose_rows', { ...target(), key: 'keys', csv })
+  expect(asText.structured.error.code).toBe('proposal_key_used')
   const uploads = await mcp.db.owner(
-    `select count(*)::int as uploads from iu_core.ingest_upload where file_name = 'keys.jsonl'`,
+    `select count(*)::int as uploads from iu_core.ingest_upload where file_name like 'keys.%'`,
   )
   expect(uploads).toEqual([{ uploads: 1 }])
 })

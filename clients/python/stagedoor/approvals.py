@@ -26,7 +26,7 @@ class ApprovalNotGiven(Exception):
     def __init__(self, approval: types.Approval):
         self.approval = approval
         self.status = approval["status"]
-        if self.status == "expired" and approval["approved_at"] is not None:
+        if self.status == "expired" and approval.get("approved_at") is not None:
             approvers = ", ".join(one["by"] for one in approval["decisions"] if one["verdict"] == "approve")
             super().__init__(f"{approval['title']} was approved by {approvers} and not used in time: it expired at {approval['expires_at']}")
             return
