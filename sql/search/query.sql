@@ -6,9 +6,10 @@
 -- the more and the rarer the better, so a query can be a question. "Words in quotes" must occur exactly, prefix* matches all
 -- words that begin with it, -word must not occur. Filters: see fn_search_filter. p_limit: 1 to 1000. A query of stop words alone, or of
 -- unknown words, finds nothing; fn_search_parse tells which. share: of the query's words, each by its rareness, that the chunk has, from 0 to 1; asked: how
--- many words the query asks for.
+-- many words the query asks for. terms: what fn_search_scores needs to know of the query, in the first row; NULL for sessions that are not
+-- Stagedoor's own, because it says which words are known.
 create or replace function iu_core.fn_search_lexical(p_workspace_id uuid, p_query text, p_limit integer default 50, p_filters jsonb default '{}')
-returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real, asked integer, row_id uuid)
+returns table (chunk_no integer, chunk_id uuid, unit_id uuid, document_id uuid, score real, share real, asked integer, row_id uuid, terms jsonb)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A plan made for one query's words is no worse for the next one's; compiling it takes longer than running it.
@@ -98,7 +99,8 @@ begin
                                            v_chunks) as n on n.chunk_no = f.chunk_no;
   end if;
   return query
-  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share, v_terms.asked, c.row_id
+  select c.chunk_no, c.chunk_id, c.unit_id, c.document_id, f.score, f.share, v_terms.asked, c.row_id,
+         case when v_rows and row_number() over (order by f.score desc, c.chunk_id) = 1 then to_jsonb(v_terms) end
     from unnest(v_chunks, v_scores, v_shares) as f (chunk_no, score, share)
    cross join lateral (select x.chunk_no, x.chunk_id, x.unit_id, x.document_id, x.row_id from iu_core.search_chunk x
                         where x.chunk_no = f.chunk_no offset 0) as c
@@ -323,8 +325,9 @@ end $$;
 
 -- Scores chunks of the caller's choice for a query, as fn_search_lexical does, whatever else would be found: hits of the vectors are
 -- compared with hits of the words. A chunk without a word of the query, or of another workspace, has no row; phrases and filters are
--- not asked. Chunks of rows of tables are scored only for sessions that read each row under the rights of the caller.
-create or replace function iu_core.fn_search_scores(p_workspace_id uuid, p_query text, p_chunk_ids uuid[])
+-- not asked. Chunks of rows of tables are scored only for sessions that read each row under the rights of the caller. p_terms: as
+-- fn_search_lexical gave them for this query, so that its words are analysed and looked up once; NULL, or from other sessions: here.
+create or replace function iu_core.fn_search_scores(p_workspace_id uuid, p_query text, p_chunk_ids uuid[], p_terms jsonb default null)
 returns table (chunk_id uuid, score real, share real, asked integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -340,9 +343,15 @@ begin
   if p_query is null or p_chunk_ids is null or cardinality(p_chunk_ids) > 5000 then
     raise exception using errcode = 'SD001', message = 'Scores need a query, and at most 5000 chunks';
   end if;
-  select * into v_terms from iu_core.fn_search_terms(p_workspace_id, p_query);
-  if not found then
-    return;
+  if v_rows and p_terms is not null then
+    select * into v_terms
+      from jsonb_to_record(p_terms) as t (lexeme_ids integer[], weights float8[], shares float8[], mean_length float8, asked integer,
+                                          near_lefts text[], near_rights text[], near_places integer[], near_gaps integer[], near_weights float8[]);
+  else
+    select * into v_terms from iu_core.fn_search_terms(p_workspace_id, p_query);
+    if not found then
+      return;
+    end if;
   end if;
   v_chunks := array(select x.chunk_no from unnest(p_chunk_ids) as g (chunk_id)
                      cross join lateral (select c.chunk_no from iu_core.search_chunk c
@@ -366,5 +375,5 @@ begin
    where s.score > 0;
 end $$;
 
-grant execute on function iu_core.fn_search_scores(uuid, text, uuid[]) to
+grant execute on function iu_core.fn_search_scores(uuid, text, uuid[], jsonb) to
   dot_executor, service_role, authenticated, stagedoor_agent, stagedoor_reviewer;

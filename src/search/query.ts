@@ -220,6 +220,7 @@ interface LegsAsked {
   readonly denseWeight: number
   readonly words: {
     readonly found: readonly FoundByWords[]
+    readonly terms: string | undefined
     /** Where nothing was found. */
     readonly asked: Parsed | undefined
   }
@@ -266,7 +267,7 @@ async function askLegs(
         denied.add(table)
         unreadable.add(tableDenied(table))
       }
-    const { found, incomplete } = await lexicalVisible(client, question, scope, {
+    const { found, terms, incomplete } = await lexicalVisible(client, question, scope, {
       limit,
       pending: state.phase_1,
       visible: hasTables ? (ids) => visible(client, ids) : undefined,
@@ -274,7 +275,7 @@ async function askLegs(
     if (incomplete) unreadable.add(ANSWER_WARNINGS.manyHidden)
     if (picks && asksUnits) allowed.resolve(await allowedChunks(client, question, scope))
     const asked = found.length === 0 ? await parseWords(client, question.asked) : undefined
-    return { found, asked }
+    return { found, terms, asked }
   })
   const foundByWords = byWords.then(({ found }) =>
     found.filter(({ pending }) => !pending).map(({ id }) => id),
@@ -343,7 +344,8 @@ async function scoreLegs(
   const wordScores = new Map<string, WordScore>(words.found.map((found) => [found.id, found]))
   const unscored = lists.dense.filter((id) => !wordScores.has(id))
   if (unscored.length > 0)
-    for (const row of await scoresByWords(client, question, unscored)) wordScores.set(row.id, row)
+    for (const row of await scoresByWords(client, question, unscored, words.terms))
+      wordScores.set(row.id, row)
   const found = new Set([...lists.lexical, ...lists.dense])
   // Not of rows that the caller may not read: they would move the scores of the others.
   const meaning =
@@ -420,6 +422,13 @@ interface FoundByWords extends WordScore {
   readonly pending: boolean
 }
 
+interface LexicalHits {
+  /** Best first. */
+  readonly found: readonly FoundByWords[]
+  /** What fn_search_scores needs to know of the question: its words are analysed and looked up once. */
+  readonly terms: string | undefined
+}
+
 /** Chunks that are checked for a caller who may read few of the rows that have the words; fn_search_lexical returns no more. */
 const MAX_LEXICAL = 1000
 
@@ -437,35 +446,35 @@ async function lexicalVisible(
     pending: boolean
     visible: ((ids: readonly string[]) => Promise<string[]>) | undefined
   },
-): Promise<{ found: FoundByWords[]; incomplete: boolean }> {
+): Promise<LexicalHits & { readonly incomplete: boolean }> {
   for (let asked = limit; ; asked = Math.min(4 * asked, MAX_LEXICAL)) {
-    const found = await lexical(client, question, scope, { limit: asked, pending })
-    if (visible === undefined) return { found, incomplete: false }
+    const { found, terms } = await lexical(client, question, scope, { limit: asked, pending })
+    if (visible === undefined) return { found, terms, incomplete: false }
     const ids = new Set(await visible(found.map(({ id }) => id)))
     const seen = found.filter(({ id }) => ids.has(id))
     const isLast = found.length < asked || asked >= MAX_LEXICAL
     if (seen.length >= limit || isLast)
-      return { found: seen.slice(0, limit), incomplete: seen.length < limit && found.length >= asked }
+      return { found: seen.slice(0, limit), terms, incomplete: seen.length < limit && found.length >= asked }
   }
 }
 
-/** Best first. Includes units whose newest text is not projected yet; those are found in their tables. */
+/** Includes units whose newest text is not projected yet; those are found in their tables. */
 async function lexical(
   client: Client,
   { workspace_id, asked }: Question,
   { filters, units }: Scope,
   { limit, pending }: { limit: number; pending: boolean },
-): Promise<FoundByWords[]> {
-  const { rows } = await client.query<FoundByWords>({
+): Promise<LexicalHits> {
+  const { rows } = await client.query<FoundByWords & { terms: string | null }>({
     name: 'search_lexical',
-    text: `select f.id, f.pending, f.score, f.share, f.asked
-             from (select chunk_id as id, score, share, asked, false as pending from iu_core.fn_search_lexical($1, $2, $3, $4)
+    text: `select f.id, f.pending, f.score, f.share, f.asked, f.terms::text
+             from (select chunk_id as id, score, share, asked, false as pending, terms from iu_core.fn_search_lexical($1, $2, $3, $4)
                     union all
-                   select unit_version_id, score, share, asked, true from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
+                   select unit_version_id, score, share, asked, true, null from iu_core.fn_search_pending($1, $2, $3, $4) where $5) as f
             order by f.score desc, f.id limit $3`,
     values: [workspace_id, asked, limit, JSON.stringify(filters), units && pending],
   })
-  return rows
+  return { found: rows, terms: rows.find(({ terms }) => terms !== null)?.terms ?? undefined }
 }
 
 /** Of chunks that only the vectors found. */
@@ -473,11 +482,12 @@ async function scoresByWords(
   client: Client,
   { workspace_id, asked }: Question,
   ids: readonly string[],
+  terms: string | undefined,
 ): Promise<(WordScore & { readonly id: string })[]> {
   const { rows } = await client.query<WordScore & { id: string }>({
     name: 'search_scores',
-    text: 'select chunk_id as id, score, share, asked from iu_core.fn_search_scores($1, $2, $3)',
-    values: [workspace_id, asked, ids],
+    text: 'select chunk_id as id, score, share, asked from iu_core.fn_search_scores($1, $2, $3, $4)',
+    values: [workspace_id, asked, ids, terms],
   })
   return rows
 }

@@ -257,7 +257,7 @@ it('lets agents execute nothing that decides', async () => {
     'iu_core.fn_search_row_sources(uuid,uuid[])',
     'iu_core.fn_search_row_texts(uuid,uuid[])',
     'iu_core.fn_search_rows_read(uuid,uuid[])',
-    'iu_core.fn_search_scores(uuid,text,uuid[])',
+    'iu_core.fn_search_scores(uuid,text,uuid[],jsonb)',
     'iu_core.fn_search_sources(uuid,uuid[],uuid[])',
     'iu_core.fn_search_space(text,boolean)',
     'iu_core.fn_search_stamp(uuid)',

@@ -1,4 +1,5 @@
 /** Titles, and the titles above them, are searched as fields of their own; words of an older analysis are analysed again. */
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPool, type Pool } from '../../src/kernel/postgres/connection.ts'
 import { reanalyse } from '../../src/search/outbox.ts'
@@ -196,6 +197,48 @@ describe('scores on request', () => {
       { chunk_id: okapi!.chunk_id, score: hit!.score, share: 1 },
     ])
     expect((await scores(life.elsewhere, life.stranger)).rows).toEqual([])
+  })
+
+  it('take the words of the question from the search, which looked them up, and from nobody else', async () => {
+    const [kudu] = await project(db, [(await create(life, { body: 'A kudu hides in the grass.' })).unit_id])
+    await unitIn(db, life, 'A kudu grazes.')
+    const question = 'where kudu hides in grass'
+    const searched = async (client: Pick<pg.ClientBase, 'query'>) =>
+      (
+        await client.query<{
+          chunk_id: string
+          score: number
+          share: number
+          asked: number
+          terms: object | null
+        }>('select chunk_id, score, share, asked, terms from iu_core.fn_search_lexical($1, $2)', [
+          life.workspace,
+          question,
+        ])
+      ).rows
+    const scored = async (client: Pick<pg.ClientBase, 'query'>, asked: string, terms: object | null) =>
+      (
+        await client.query(
+          'select chunk_id, score, share, asked from iu_core.fn_search_scores($1, $2, $3, $4)',
+          [life.workspace, asked, [kudu!.chunk_id], terms && JSON.stringify(terms)],
+        )
+      ).rows
+    await db.as({ role: 'service_role' }, async (client) => {
+      const hits = await searched(client)
+      expect(hits.map(({ terms }) => terms !== null)).toEqual(hits.map((_, place) => place === 0))
+      const [{ terms, ...first }] = hits as [(typeof hits)[number]]
+      expect(await scored(client, question, terms)).toEqual([first])
+      expect(await scored(client, question, null)).toEqual([first])
+      expect(await scored(client, 'not analysed again', terms)).toEqual([first])
+      await db.owner(
+        `insert into public.workspace_members (workspace_id, user_id, role) values ($1, 'postgres', 'viewer')`,
+        [life.workspace],
+      )
+      const other = await db.session('postgres')
+      await other.query('set role authenticated')
+      expect((await searched(other)).map((hit) => hit.terms)).toEqual(hits.map(() => null))
+      expect(await scored(other, 'heron', terms)).toEqual([])
+    })
   })
 
   it('say which share of the question a text has', async () => {
