@@ -58,7 +58,7 @@ function beforeTheLastMigration(): string | undefined {
   for (const change of changes) {
     const parent = git('rev-parse', '--verify', '--quiet', `${change}~1^{commit}`)
     const names = parent && git('ls-tree', '--name-only', parent, 'sql/migrations/')?.split('\n')
-    if (names && names.every((name, n) => name.includes(`/${String(n + 1).padStart(4, '0')}_`))) return parent
+    if (names?.every((name, n) => name.includes(`/${String(n + 1).padStart(4, '0')}_`))) return parent
   }
   return undefined
 }
