@@ -69,6 +69,6 @@ function isDatabaseUnavailable(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|EHOST)/.test(code ?? '') ||
-    /^Connection terminated|^timeout exceeded/.test(message ?? '')
+    /^Connection terminated|^timeout exceeded|^Client has encountered a connection error/.test(message ?? '')
   )
 }

@@ -61,6 +61,7 @@ interface Line {
 
 function linesOf({ workers, engines, remote_workers }: Found, processes: readonly Process[]): Line[] {
   const versions = new Map(processes.map(({ host, pid, version }) => [`${host} ${pid}`, version]))
+  const gateways = new Map(processes.map(({ process_id, host, pid }) => [process_id, `${host} ${pid}`]))
   const versionOf = (name: string | null): string =>
     versions.get((name ?? '').split(' ').slice(0, 2).join(' ')) ?? ''
   return [
@@ -95,7 +96,7 @@ function linesOf({ workers, engines, remote_workers }: Found, processes: readonl
       host: `${one.host} ${one.pid}`,
       version: one.version,
       offers: `pool ${one.pool}`,
-      gateway: one.gateway_host ?? one.gateway_process,
+      gateway: gateways.get(one.gateway_process) ?? one.gateway_host ?? one.gateway_process,
       held: `${one.held} of ${one.concurrency}`,
       oldest: one.oldest_call_at,
       since: one.attached_at,

@@ -382,7 +382,11 @@ function requireVersion(connection: NatsConnection): void {
 function reasonOf(error: unknown): string | undefined {
   if (error === undefined || error === null) return undefined
   if (error instanceof AuthorizationError) return 'the credentials are refused (NATS_URL, NATS_CREDS)'
-  return (error as Error).message
+  const { message } = error as Error
+  // The client's words for a first line that is not of NATS.
+  return message === 'unexpected response from server'
+    ? 'what listens there is no NATS server (NATS_URL)'
+    : message
 }
 
 function parse(message: Msg): unknown {

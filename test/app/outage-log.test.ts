@@ -26,6 +26,14 @@ it('an outage is one line a second, with its reason and no stack', () => {
   expect(JSON.stringify(lines)).not.toContain('stack')
 })
 
+it('a statement on a connection that just broke is part of the outage', () => {
+  const { log, lines } = logged()
+  log.warn({ err: refused() }, 'claiming jobs failed; will be retried')
+  const broken = new Error('Client has encountered a connection error and is not queryable')
+  log.warn({ err: broken }, 'claiming jobs failed; will be retried')
+  expect(lines).toHaveLength(1)
+})
+
 it('every other warning and error is written as it is', () => {
   const { log, lines } = logged()
   log.warn({ err: new TypeError('ours') }, 'a bug')

@@ -104,7 +104,11 @@ it('lists workers, engines, workers behind gateways and leaders, to whoever oper
   const { stdout } = await cli('worker', 'list')
   expect(stdout).toMatch(new RegExp(`● alive +jobs +${hostname()} ${process.pid} +${VERSION}`))
   expect(stdout).toMatch(/● alive +engine/)
-  expect(stdout).toMatch(/● alive +remote +far 7 +0\.0\.9 +pool abc .*3 of 8 +1 min ago/)
+  expect(stdout).toMatch(
+    new RegExp(
+      `● alive +remote +far 7 +0\\.0\\.9 +pool abc +${hostname()} ${process.pid} +3 of 8 +1 min ago`,
+    ),
+  )
   expect(stdout).toMatch(new RegExp(`Leaders[\\s\\S]*wakeups +${hostname()} +${process.pid}`))
   await server.stop()
 })

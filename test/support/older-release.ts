@@ -57,8 +57,8 @@ function beforeTheLastMigration(): string | undefined {
   const changes = git('log', '-20', '--format=%H', '--', 'sql/migrations')?.split('\n') ?? []
   for (const change of changes) {
     const parent = git('rev-parse', '--verify', '--quiet', `${change}~1^{commit}`)
-    const names = parent && git('ls-tree', '--name-only', parent, 'sql/migrations/')?.split('\n')
-    if (names && names.every((name, n) => name.includes(`/${String(n + 1).padStart(4, '0')}_`))) return parent
+    const names = parent ? git('ls-tree', '--name-only', parent, 'sql/migrations/')?.split('\n') : undefined
+    if (names?.every((name, n) => name.includes(`/${String(n + 1).padStart(4, '0')}_`))) return parent
   }
   return undefined
 }

@@ -294,13 +294,15 @@ export class CommandWorker {
 
   /** Runs commands that are leased by us and that we do not know: those of a claim whose answer was lost. */
   private async acceptUntrackedCommands(lease: EngineLease): Promise<void> {
+    // One that ends while the question is under way is in its answer, and not tracked any more: it must not run again.
+    const known = new Set(this.tracked.keys())
     const { rows } = await this.deps.pool.query<ClaimedCommand>(
       `select ${COMMAND_COLUMNS} from noetl.command where leased_by = $1`,
       [lease.engine],
     )
     await this.accept(
       lease,
-      rows.filter(({ command_id }) => !this.tracked.has(command_id)),
+      rows.filter(({ command_id }) => !known.has(command_id) && !this.tracked.has(command_id)),
     )
   }
 

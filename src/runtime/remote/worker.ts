@@ -94,6 +94,8 @@ const AVOID_MS = 5000
 /** So long a gateway that did not answer an adoption is asked again before others are. */
 const ADOPTER_MS = 10_000
 const OTHER_VERSION_MS = 30_000
+/** So long no gateway may be heard before the log says so. Gateways speak every second. */
+const NO_GATEWAY_MS = 5000
 const MAX_ENDED_REQUESTS = 4
 const MAX_ENDED_BYTES = 400_000
 const MAX_ENDED_CALLS = 500
@@ -164,6 +166,9 @@ class AttachingWorker implements RemoteWorker {
   private leaving = false
   private closed = false
   private trouble = 'looking for a gateway'
+  /** Without a gateway since then (performance.now()). */
+  private aloneAt = performance.now()
+  private saidAlone = false
   private stopped: Promise<void> | undefined
 
   constructor(options: RemoteWorkerOptions) {
@@ -287,9 +292,11 @@ class AttachingWorker implements RemoteWorker {
         return undefined
       })
       if (link === undefined) {
+        this.sayAlone()
         if (!this.closed) await this.wake.wait(RETRY_MS)
         continue
       }
+      this.saidAlone = false
       this.link = link
       this.options.onGateway?.(link.gateway)
       void this.pullUntilLost(link)
@@ -297,8 +304,22 @@ class AttachingWorker implements RemoteWorker {
       await link.over
       this.previous = link
       this.link = undefined
+      this.aloneAt = performance.now()
       this.options.onGateway?.(undefined)
     }
+  }
+
+  /** Once: whoever started it may have forgotten the gateways, or they are of another cell. One that refuses has said why. */
+  private sayAlone(): void {
+    const now = performance.now()
+    const heard = [...this.gateways.values()].some(({ heardAt }) => now - heardAt < NO_GATEWAY_MS)
+    const waitedMs = now - Math.max(this.aloneAt, this.nats.since)
+    if (this.saidAlone || this.closed || heard || !this.nats.connected || waitedMs < NO_GATEWAY_MS) return
+    this.saidAlone = true
+    this.log.warn(
+      { subject: this.nats.subject('gw', 'alive') },
+      'no gateway is there: run `stagedoor start` with the same NATS_URL and STAGEDOOR_CELL as this worker',
+    )
   }
 
   private async attach(): Promise<Link | undefined> {

@@ -1,10 +1,11 @@
 /** A connection that breaks once, at the worst moment: nothing is lost, and nothing that was done is done again. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createResultStore } from '../../../src/executions/results.ts'
 import { ToolError } from '../../../src/executions/tools/tool.ts'
 import { until } from '../../support/until.ts'
 import { playbook, useEngines } from './engines.ts'
-import { breakingOnce, faultyPool, gate } from './faulty-pool.ts'
+import { breakingOnce, faultyAnswers, faultyPool, gate } from './faulty-pool.ts'
 
 const engines = useEngines()
 const worker = () => engines.db.pool('stagedoor_worker')
@@ -30,6 +31,39 @@ it('items that were claimed run, though their playbook could not be read at firs
   const id = await engines.run('claimed')
   expect(await engines.ended(id)).toMatchObject({ status: 'COMPLETED' })
   expect(breaks()).toBe(1)
+})
+
+it('a step that ends while the engine looks for commands of a lost claim does not run again', async () => {
+  let runs = 0
+  let broken = false
+  const busy = gate()
+  const breaking = faultyPool(worker(), (sql) => {
+    if (!sql.includes('fn_command_claim') || runs === 0 || broken) return
+    broken = true
+    throw new Error('Connection terminated unexpectedly')
+  })
+  const commands = async () => (await engines.db.owner('select from noetl.command')).length
+  let looked = 0
+  const pool = faultyAnswers(breaking, async (sql) => {
+    if (!sql.includes('noetl.command where leased_by')) return
+    if (looked++ > 0) return
+    // The answer names the step; before it arrives the step ends, and the engine has forgotten it.
+    busy.open()
+    await until('its end is written', async () => (await commands()) === 0)
+    await delay(200)
+  })
+  await engines.start({}, { runs: false })
+  const each = async () => {
+    runs++
+    await busy.passed
+  }
+  await engines.start({ each }, { drives: false, pool })
+  await engines.register(playbook('looked', [{ step: 'each' }]))
+
+  expect(await engines.ended(await engines.run('looked'))).toMatchObject({ status: 'COMPLETED' })
+  await until('it looked', () => looked > 0)
+  await delay(300)
+  expect(runs).toBe(1)
 })
 
 it('a large result is kept when the database is back, and its step does not run again', async () => {

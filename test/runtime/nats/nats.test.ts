@@ -1,6 +1,7 @@
 /** The connection to NATS: what it says when NATS is away, and that it comes back by itself. Against a real server. */
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createUser } from '@nats-io/nkeys'
 import pino from 'pino'
@@ -133,6 +134,18 @@ describe('a connection to NATS', () => {
     const right = open({ natsUrl: [`nats://worker:secret@127.0.0.1:${guarded.port}`] })
     await until('connected', () => right.connected)
     await guarded.stop()
+  })
+
+  it('says that what listens there is no NATS server', async () => {
+    const other = createServer((socket) =>
+      socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    )
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const wrong = open({ natsUrl: [`nats://127.0.0.1:${port}`] })
+    await until('reported', () => wrong.health().detail.includes('no NATS server (NATS_URL)'))
+    other.close()
   })
 
   it('says once which permission is missing, and names NATS_INBOX where answers cannot come', async () => {

@@ -1,4 +1,5 @@
 /** Sessions and calls of a gateway over a real NATS server, without a database: the test is the lease holder, and speaks for workers. */
+import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { type Nats, type NatsMessage, openNats } from '../../../src/runtime/nats.ts'
@@ -525,6 +526,25 @@ it('a worker reports ends that come together in one message', async () => {
     return messages.reduce((sum, count) => sum + count, 0) === calls.length
   })
   expect(messages).toEqual([calls.length])
+  await worker.stop()
+})
+
+it('a worker that hears no gateway says so once, and what to do', async () => {
+  const lines: { msg: string; subject?: string }[] = []
+  const worker = startRemoteWorker({
+    ...ABOUT,
+    nats: await connect({ cell: 'nobody' }),
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    run: async () => done,
+  })
+  await until('it says so', () => lines.length > 0)
+  await delay(1000)
+  expect(lines).toMatchObject([
+    {
+      subject: 'sd.nobody.gw.alive',
+      msg: 'no gateway is there: run `stagedoor start` with the same NATS_URL and STAGEDOOR_CELL as this worker',
+    },
+  ])
   await worker.stop()
 })
 
