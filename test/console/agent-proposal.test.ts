@@ -114,6 +114,13 @@ it('a statement that deletes says how many rows', async () => {
   const page = await real.signIn('reviewer')
   await page.goto(`${real.url}/uploads/${data.upload}?tab=plan`)
   await page.locator('.sums .is-delete').waitFor()
+  // A fact that is as usual has no mark beside it: it is read from the left, over the whole card.
+  const fact = page.locator('.risk-facts li', { hasNot: page.locator('.chip') }).first()
+  await fact.waitFor()
+  const beside = await fact.evaluate(
+    (line) => line.getBoundingClientRect().width - line.firstElementChild!.getBoundingClientRect().width,
+  )
+  expect(beside).toBeLessThan(12)
   expect(await seen(page.locator('.sums .is-delete'))).toMatch(/^1\b/)
 })
 
