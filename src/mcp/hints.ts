@@ -80,6 +80,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /`stagedoor propose --again [^`]*` works the statement out again, as a new proposal\./,
     'propose_change with another `key` works the statement out again.',
   ],
+  [
+    /^Propose a statement \(`stagedoor propose`\), or make a dataset for files: .*/,
+    'Propose a statement with propose_change, or rows for a dataset of list_datasets.',
+  ],
   [/`stagedoor upload plan [^`]*--again` plans it again\./, 'repair_rows of any line plans it again.'],
   [
     /: --on-invalid skip leaves those rows as they are/,

@@ -457,7 +457,7 @@ interface AboutPlan {
 
 function aboutRows({ lines }: Awaited<ReturnType<typeof describeProposal>>): AboutPlan {
   return {
-    counts: `: ${lines.total ?? 0} lines, ${lines.invalid ?? 0} of them invalid`,
+    counts: `: ${counted(lines.total ?? 0, 'line')}, ${lines.invalid ?? 0} of them invalid`,
     refused: 'The plan cannot be submitted yet.',
     remedy: 'repair_rows corrects lines; `refusal` and `problem_lines` say what is wrong.',
   }

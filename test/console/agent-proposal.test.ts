@@ -114,6 +114,14 @@ it('a statement that deletes says how many rows', async () => {
   const page = await real.signIn('reviewer')
   await page.goto(`${real.url}/uploads/${data.upload}?tab=plan`)
   await page.locator('.sums .is-delete').waitFor()
+  // A fact that is as usual has no mark beside it: it is read from the left, over the whole card.
+  const fact = page.locator('.risk-facts li').first()
+  await fact.waitFor()
+  const beside = await fact.evaluate((line) => {
+    line.querySelector('.chip')?.remove()
+    return line.getBoundingClientRect().width - line.firstElementChild!.getBoundingClientRect().width
+  })
+  expect(beside).toBeLessThan(12)
   expect(await seen(page.locator('.sums .is-delete'))).toMatch(/^1\b/)
 })
 
@@ -121,4 +129,12 @@ it('the list of uploads says that an agent brought them', async () => {
   const page = await real.signIn('reviewer')
   await page.goto(`${real.url}/uploads`)
   await page.locator('tbody tr', { hasText: 'claude (agent)' }).first().waitFor()
+  // On a phone the list of changes leaves the titles more than the width of a word.
+  await page.setViewportSize({ width: 390, height: 900 })
+  await page.goto(`${real.url}/changes`)
+  const status = '.list-table tbody tr td.is-nowrap:has(.chip)'
+  await page.locator(status).first().waitFor()
+  expect(
+    await page.evaluate<string>(`getComputedStyle(document.querySelector('${status}')).whiteSpace`),
+  ).toBe('normal')
 })

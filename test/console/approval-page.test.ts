@@ -139,3 +139,13 @@ it('says by when to decide with the time of day, and that an approval was not us
   await page.goto(`${real.url}/changes/${silent.change}`)
   await page.getByText(/^Nobody decided in time: it expired/).waitFor()
 })
+
+it('what a program of the server asks is not said to come from a person', async () => {
+  const asked = await cli(
+    ...['approval', 'request', '--key', 'program', '--title', 'Of a program', '--show', 'x', '--json'],
+  )
+  const { change } = JSON.parse(asked.stdout) as Asked
+  const page = await real.signIn('reviewer')
+  await page.goto(`${real.url}/changes/${change}`)
+  await page.getByText('request for approval from a program · staged by the server').waitFor()
+})

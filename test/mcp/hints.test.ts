@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { CATALOGUE } from '../../src/kernel/catalogue.ts'
 import type { ErrorCode } from '../../src/kernel/errors.ts'
-import { inTools, toolHintOf } from '../../src/mcp/hints.ts'
+import { inTools, toolAdvice, toolHintOf } from '../../src/mcp/hints.ts'
 import { TOOLS } from '../../src/mcp/server.ts'
 import { rowsOf, useMcp } from './mcp-api.ts'
 
@@ -99,6 +99,10 @@ it('beside problems of lines and in a refusal is about repair_rows', async () =>
   })
   expect(early.structured.error.code).toBe('plan_refused')
   expect(early.data.hint).toMatch(/repair_rows with `values`/)
+  // Of a dataset that takes statements: sql/ingest/uploads.sql says it for the command line.
+  const ofStatements =
+    'Propose a statement (`stagedoor propose`), or make a dataset for files: `stagedoor init TABLE FILE`.'
+  expect(toolAdvice(ofStatements)).toMatch(/^Propose a statement with propose_change/)
   expect(inTools('it is complete, plan it with --allow-short-file')).toBe(
     'it is complete, a person plans it with --allow-short-file',
   )

@@ -8,6 +8,9 @@ const SERVERS: Record<string, string> = {
   stagedoor_migrator: 'the server',
 }
 
+/** Stagedoor itself, or a program that works under a login of it: no person. */
+export const isServer = (id: string): boolean => Object.hasOwn(SERVERS, id)
+
 /** Who it was: "you", a name where one is known, else a short id. The whole id is in the title. */
 export function Person({ id }: { id: string }) {
   const { me } = useSession()

@@ -1,6 +1,7 @@
 import type { StagingSummary } from '../api/types.ts'
 import type { Tone } from '../parts/chip.tsx'
 import { counted } from '../parts/format.ts'
+import { isServer } from '../parts/person.tsx'
 
 /** The name of each kind of record, for reviewers. */
 export const KINDS: Record<StagingSummary['staging_kind'], string> = {
@@ -35,7 +36,12 @@ export function kindOf({ staging_kind }: Pick<StagingSummary, 'staging_kind'>): 
   return KINDS[staging_kind]
 }
 
-export function sourceOf({ source_kind }: Pick<StagingSummary, 'source_kind'>): string {
+/** The database says `user` of everything that no agent staged; a program under a login of the server is no person. */
+export function sourceOf({
+  source_kind,
+  owner_actor,
+}: Pick<StagingSummary, 'source_kind' | 'owner_actor'>): string {
+  if (source_kind === 'user' && isServer(owner_actor)) return 'a program'
   return SOURCES[source_kind] ?? source_kind
 }
 

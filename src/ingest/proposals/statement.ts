@@ -122,7 +122,10 @@ function operationOf(query: TreeNode): Operation {
 }
 
 const notRows = () =>
-  refused('it is no INSERT, UPDATE, DELETE or MERGE', 'Only changes of rows are proposed.')
+  refused(
+    'it is no INSERT, UPDATE, DELETE or MERGE',
+    'Only changes of rows are proposed, one statement at a time.',
+  )
 
 /** PostgreSQL takes no CREATE, DROP, VACUUM and so on into the body of a function. By its routine: the message may be in any language. */
 function isOtherCommand(error: unknown): boolean {

@@ -84,8 +84,8 @@ export function UndoDialog({ upload, doing, asks, close }: Props) {
             </div>
           </dl>
           <p className="muted">
-            In one transaction, rows that this file inserted are deleted, rows that it changed get their old
-            values back, and rows that it deleted come back. Possible until {onDay(plan.undo_until)}.
+            In one transaction, rows that this promotion inserted are deleted, rows that it changed get their
+            old values back, and rows that it deleted come back. Possible until {onDay(plan.undo_until)}.
           </p>
           {plan.stays.length > 0 && (
             <p className="note is-held" role="status">
