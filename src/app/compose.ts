@@ -90,6 +90,8 @@ export interface ComposeOptions {
   readonly process?: RegisteredProcess | undefined
   /** Installs `crash` for exceptions that nobody handled, before the first part starts. Returns what uninstalls it. */
   readonly onCrash?: (crash: (error: unknown) => Promise<unknown>) => () => Promise<void>
+  /** Runs when the API has what it works with, and before any part takes a lease: what blocks the event loop for a while belongs here. */
+  readonly prepareApi?: (composition: Composition) => Promise<unknown>
 }
 
 export interface Composition {
@@ -148,7 +150,7 @@ const MAX_PROJECTION_LAG_MS = 30_000
 export async function compose(
   config: Config,
   database: Database,
-  { roles, log, metrics, onCrash, process }: ComposeOptions,
+  { roles, log, metrics, onCrash, process, prepareApi }: ComposeOptions,
 ): Promise<Composition> {
   const closers: Closer[] = []
   const stores = openStores(config)
@@ -194,6 +196,7 @@ export async function compose(
     parts.stores = await watchSharedStores(context)
     const search = roles.api || roles.search ? openSearch(context, roles.api ? QUERY_SESSIONS : 1) : undefined
     if (roles.api) parts.api = openApi(context, search!, parts.nats, metrics)
+    await prepareApi?.(composition)
     if (roles.uploads ?? roles.api) parts.reader = await startUploads(context, parts, metrics)
     if (roles.jobs) parts.worker = await startJobs(context, roles.jobs, metrics)
     if (roles.dispatcher) parts.dispatcher = runDispatcher(context, metrics)

@@ -46,41 +46,55 @@ export async function serve(
   requireKeys(config, database)
   await requireApiLogin(database)
   const metrics = createMetrics()
-  const composition = await compose(config, database, {
-    roles: { ...roles, api: true },
-    log,
-    metrics,
-    ...(onCrash && { onCrash }),
-  })
+  const drain = new Drain()
+  let app: FastifyInstance | undefined
+  let composition: Composition | undefined
   try {
-    const drain = new Drain()
-    const app = await openApi(config, database, { composition, metrics, log, drain, mcp })
-    try {
-      const url = await listen(app, config)
-      return {
-        url,
-        async drain() {
-          const others = composition.process.servers - 1
-          // Whoever sits at the terminal wants it to end now.
-          const seconds = config.drainSeconds ?? (others > 0 && !process.stdin.isTTY ? DEFAULT_DRAIN_S : 0)
-          drain.begin()
-          if (seconds === 0) return
-          await composition.process.drain()
-          await sleep(seconds * 1000)
-          await drain.whenFinished(MAX_FINISH_MS)
-        },
-        async stop() {
-          await app.close().catch((error: unknown) => log.error({ err: error }, 'could not stop cleanly'))
-          await composition.stop()
-        },
-      }
-    } catch (error) {
-      await app.close()
-      throw error
-    }
+    composition = await compose(config, database, {
+      roles: { ...roles, api: true },
+      log,
+      metrics,
+      ...(onCrash && { onCrash }),
+      async prepareApi(composition) {
+        app = await openApi(config, database, { composition, metrics, log, drain, mcp })
+        // Compiles the schemas of all routes: more than a second of CPU, in which no lease could be kept.
+        await app.ready()
+      },
+    })
+    return serving({ app: app!, url: await listen(app!, config), config, composition, drain, log })
   } catch (error) {
-    await composition.stop()
+    await app?.close()
+    await composition?.stop()
     throw error
+  }
+}
+
+interface ServingDeps {
+  readonly app: FastifyInstance
+  readonly url: string
+  readonly config: Config
+  readonly composition: Composition
+  readonly drain: Drain
+  readonly log: Logger
+}
+
+function serving({ app, url, config, composition, drain, log }: ServingDeps): Serving {
+  return {
+    url,
+    async drain() {
+      const others = composition.process.servers - 1
+      // Whoever sits at the terminal wants it to end now.
+      const seconds = config.drainSeconds ?? (others > 0 && !process.stdin.isTTY ? DEFAULT_DRAIN_S : 0)
+      drain.begin()
+      if (seconds === 0) return
+      await composition.process.drain()
+      await sleep(seconds * 1000)
+      await drain.whenFinished(MAX_FINISH_MS)
+    },
+    async stop() {
+      await app.close().catch((error: unknown) => log.error({ err: error }, 'could not stop cleanly'))
+      await composition.stop()
+    },
   }
 }
 
