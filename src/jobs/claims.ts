@@ -36,7 +36,7 @@ export class Claims {
 
   /** Jobs of a claim without an answer are looked for: until then only one claim is under way, or its jobs would be taken for them. */
   get someUnanswered(): boolean {
-    return this.unanswered.some
+    return this.unanswered.hasChecks
   }
 
   /**

@@ -15,7 +15,7 @@ interface Notice {
   /** Action → rows, of the plan of an upload. */
   readonly rows: Readonly<Record<string, number>> | null
   readonly summary: string | null
-  /** Of a record, which expires then; null: of an upload. */
+  /** Of a record or a cut, which expires then; null: of an upload. */
   readonly decide_by: Date | null
 }
 
@@ -31,7 +31,7 @@ export async function readNotice(context: JobContext, job: Job): Promise<Notice 
                    from iu_core.ingest_plan p, jsonb_each(p.totals) t, jsonb_each_text(t.value) a
                   where p.upload_id = c.subject_id and c.kind = 'upload' group by 1) t) as rows,
               (select r.expires_at from iu_core.v_iu_staging_record r
-                where r.staging_record_id = c.subject_id and c.kind = 'record' and r.lifecycle_status = 'pending') as decide_by
+                where r.staging_record_id = c.subject_id and c.kind <> 'upload' and r.lifecycle_status = 'pending') as decide_by
          from iu_core.change c where c.change_id = $1 and c.workspace_id = $2`,
       [change_id, job.workspace_id],
     ),

@@ -3,15 +3,15 @@
  * 5 µs and most of the garbage of the call, and most handlers never look at their signal.
  */
 
-/** What ends early, and who is told of it. */
-export interface Aborts {
+/** What may end early, and who is notified of it. */
+export interface AbortSource {
   readonly aborted: boolean
   readonly reason: unknown
   /** Calls back once, at once where it is aborted already. Returns how to take the listener off again. */
   onAbort(listener: () => void): () => void
 }
 
-export class LazyAbortController implements Aborts {
+export class LazyAbortController implements AbortSource {
   private isAborted = false
   private why: unknown
   private readonly listeners = new Set<() => void>()
@@ -55,7 +55,7 @@ export class LazyAbortController implements Aborts {
 }
 
 /** A signal that somebody else made. */
-export function abortsOf(signal: AbortSignal): Aborts {
+export function abortSourceOf(signal: AbortSignal): AbortSource {
   return {
     get aborted() {
       return signal.aborted

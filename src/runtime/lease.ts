@@ -195,7 +195,7 @@ export class UnansweredClaims {
   }
 
   /** A check is due, or will be. */
-  get some(): boolean {
+  get hasChecks(): boolean {
     return this.checksAt.length > 0
   }
 

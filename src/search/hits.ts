@@ -459,8 +459,8 @@ const RUN =
 /** As fn_search_parse. */
 const MAX_PREFIXES = 8
 
-/** Words of texts repeat: these were folded before. */
-const folded = new Map<string, string>()
+/** Words of texts repeat: what they become is kept. */
+const foldedWords = new Map<string, string>()
 const MAX_FOLDED = 10_000
 const MAX_FOLDED_LETTERS = 32
 
@@ -468,11 +468,11 @@ const MAX_FOLDED_LETTERS = 32
 export function fold(word: string): string {
   if (/^[\x20-\x7e]*$/.test(word)) return word.toLowerCase()
   if (word.length > MAX_FOLDED_LETTERS) return withoutMarks(word)
-  const known = folded.get(word)
+  const known = foldedWords.get(word)
   if (known !== undefined) return known
-  if (folded.size >= MAX_FOLDED) folded.clear()
+  if (foldedWords.size >= MAX_FOLDED) foldedWords.clear()
   const plain = withoutMarks(word)
-  folded.set(word, plain)
+  foldedWords.set(word, plain)
   return plain
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { abortsOf, LazyAbortController } from '../../src/runtime/lazy-abort.ts'
+import { abortSourceOf, LazyAbortController } from '../../src/runtime/lazy-abort.ts'
 
 describe('a lazy abort controller', () => {
   it('makes no AbortController as long as nobody asks for its signal', () => {
@@ -31,7 +31,7 @@ describe('a lazy abort controller', () => {
     ['a signal of another', () => new AbortController()],
   ])('tells its listeners once, and not those that were taken off: %s', (_, make) => {
     const controller = make()
-    const aborts = controller instanceof AbortController ? abortsOf(controller.signal) : controller
+    const aborts = controller instanceof AbortController ? abortSourceOf(controller.signal) : controller
     const stays = vi.fn()
     const goes = vi.fn()
     aborts.onAbort(stays)

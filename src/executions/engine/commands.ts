@@ -9,7 +9,7 @@ import { StagedoorError, textOfThrown } from '../../kernel/errors.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 import { storableText } from '../../kernel/text.ts'
 import { InFlight } from '../../runtime/in-flight.ts'
-import { type Aborts, LazyAbortController } from '../../runtime/lazy-abort.ts'
+import { type AbortSource, LazyAbortController } from '../../runtime/lazy-abort.ts'
 import { retryWhileUnavailable } from '../../runtime/retry.ts'
 import type { ResultValue } from '../event.ts'
 import type { LocalCommand } from '../machine/decision.ts'
@@ -202,7 +202,7 @@ export class LocalCommands {
   private async outcomeOf(
     execution: DrivenExecution,
     command: LocalCommand,
-    aborts: Aborts,
+    aborts: AbortSource,
   ): Promise<CommandOutcome | undefined> {
     try {
       const known = execution.scopeNow(command)
@@ -279,7 +279,7 @@ export interface CommandRun {
   readonly results: ResultStore
   readonly context: CommandContext
   /** Its execution ends it early, or its engine. */
-  readonly aborts: Aborts
+  readonly aborts: AbortSource
   /** Default: the environment variable STAGEDOOR_SECRET_<NAME>. */
   readonly secret?: (name: string) => string | undefined
   /** The reference that the result is made from. */
@@ -357,7 +357,7 @@ export class CommandAttempt {
   /** What hangs on its execution, which lives longer, is taken off again. */
   private readonly forgetOuter: () => void
 
-  constructor(timeoutMs: number | undefined, context: CommandContext, outer: Aborts, elapsedMs = 0) {
+  constructor(timeoutMs: number | undefined, context: CommandContext, outer: AbortSource, elapsedMs = 0) {
     const { own } = this
     this.timeoutMs = timeoutMs
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - elapsedMs)

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { StagedoorError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
-import { type Aborts, LazyAbortController } from '../../runtime/lazy-abort.ts'
+import { type AbortSource, LazyAbortController } from '../../runtime/lazy-abort.ts'
 import { retryWhileUnavailable } from '../../runtime/retry.ts'
 import type { ExecutionEvent, ResultValue } from '../event.ts'
 import { decide } from '../machine/decide.ts'
@@ -124,7 +124,7 @@ export class DrivenExecution {
   }
 
   /** Aborted when nobody waits for its commands any more: they end together. */
-  get aborts(): Aborts {
+  get aborts(): AbortSource {
     return this.abortController
   }
 

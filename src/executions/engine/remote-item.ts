@@ -1,7 +1,7 @@
 /** The other end of remote-handler.ts: a remote worker runs a step or an item of a playbook that a gateway sent. */
 import type { Logger } from 'pino'
 import type { JsonObject } from '../../kernel/json.ts'
-import { abortsOf } from '../../runtime/lazy-abort.ts'
+import { abortSourceOf } from '../../runtime/lazy-abort.ts'
 import { MAX_CALL_BYTES, type RemoteCall, type RemoteOutcome } from '../../runtime/remote/calls.ts'
 import { requireJson } from '../results.ts'
 import { type RemoteItemContext, tooLarge } from '../tools/remote-handler.ts'
@@ -24,7 +24,7 @@ export async function runRemoteItem(
   try {
     const { args, context } = requireItemBody(body)
     // Its time counts from here by the clock of this process: the clocks of two hosts differ.
-    attempt = new CommandAttempt(timeoutMs, { ...context, log }, abortsOf(signal))
+    attempt = new CommandAttempt(timeoutMs, { ...context, log }, abortSourceOf(signal))
     const work = handlerTool(handlers)(name, args, attempt.context)
     const result = requireJson(await attempt.within(work))
     const bytes = Buffer.byteLength(JSON.stringify(result))

@@ -10,7 +10,7 @@ import { isConnectionError, isTransient } from '../../kernel/postgres/errors.ts'
 import { storableText } from '../../kernel/text.ts'
 import { BatchWriter, retryWhenTransient } from '../../runtime/batch-writer.ts'
 import { InFlight } from '../../runtime/in-flight.ts'
-import { type Aborts, LazyAbortController } from '../../runtime/lazy-abort.ts'
+import { type AbortSource, LazyAbortController } from '../../runtime/lazy-abort.ts'
 import { LEASE_REFUSED, UnansweredClaims } from '../../runtime/lease.ts'
 import { ClaimSize } from '../../runtime/prefetch.ts'
 import type { CallRef, RemoteCalls, ResumeCall } from '../../runtime/remote/calls.ts'
@@ -433,7 +433,7 @@ export class CommandWorker {
 
   private async outcomeOf(
     { command, calls }: TrackedCommand,
-    aborts: Aborts,
+    aborts: AbortSource,
     elapsedMs: number,
   ): Promise<CommandOutcome> {
     const { command_id, execution_id, node_name, attempt } = command
@@ -470,7 +470,7 @@ export class CommandWorker {
     }
   }
 
-  private async playbookOf({ catalog_id }: ClaimedCommand, aborts: Aborts): Promise<Playbook> {
+  private async playbookOf({ catalog_id }: ClaimedCommand, aborts: AbortSource): Promise<Playbook> {
     const { catalog } = this.deps
     await retryWhileUnavailable(
       () => catalog.read([catalog_id]),

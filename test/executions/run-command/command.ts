@@ -4,7 +4,7 @@ import { type CommandOutcome, type CommandRun, runCommand } from '../../../src/e
 import type { Playbook, Step, ToolCall } from '../../../src/executions/playbook/definition.ts'
 import type { Tool, ToolContext } from '../../../src/executions/tools/tool.ts'
 import type { JsonObject } from '../../../src/kernel/json.ts'
-import { abortsOf } from '../../../src/runtime/lazy-abort.ts'
+import { abortSourceOf } from '../../../src/runtime/lazy-abort.ts'
 import { createMemoryResultStore } from '../memory-results.ts'
 
 export const log = pino({ level: 'silent' })
@@ -62,7 +62,7 @@ export function run(
     tools: { handler: Object.assign(tool.bind(undefined), { names: ['work'] }) },
     results: createMemoryResultStore(),
     context,
-    aborts: abortsOf(signal),
+    aborts: abortSourceOf(signal),
     secret: () => undefined,
     ...rest,
   })
