@@ -242,7 +242,7 @@ const lineageTool = tool({
   input: {
     upload: Type.Optional(Id),
     table: Type.Optional(Type.String({ maxLength: 130, description: 'schema.table' })),
-    id: Type.Optional(Type.String({ maxLength: 200 })),
+    id: Type.Optional(Type.String({ maxLength: 200, description: 'uuid of the row' })),
     key: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'column → value' })),
     limit: limit(MAX_PLAN_PAGE, PLAN_PAGE),
     after: After,
@@ -255,6 +255,10 @@ const lineageTool = tool({
     )
       throw new StagedoorError('request_invalid', {
         reason: 'give an upload, or a table with the id or the key of a row',
+      })
+    if (id !== undefined && !UUID.test(id))
+      throw new StagedoorError('request_invalid', {
+        reason: `id: ${id} is not a uuid; name a row without one by its key, such as {"key": {"sku": "A-17"}}`,
       })
     requirePlace(after)
     const page =

@@ -90,6 +90,8 @@ it('leads from a dataset to promoted rows, and only people decide', async () => 
   const campaign = lineage.data.rows.find(({ row_type }: { row_type: string }) => row_type === 'campaign')
   const ofRow = { table: campaign.target, id: campaign.target_id }
   // An agent sees its own uploads, and a row may have been written by those of others.
+  const misnamed = await agent.call('lineage', { ...ofRow, key: undefined, id: '1' })
+  expect(misnamed.data.message).toContain('id: 1 is not a uuid; name a row without one by its key')
   const refused = await agent.call('lineage', ofRow)
   expect(refused.structured.missing).toMatchObject({ role: 'stagedoor_agent' })
   // Nothing that an agent could stage would show it these.
