@@ -286,7 +286,9 @@ describe('the preview', () => {
       expect(await sqlstateOf(preview(RULES, { by }))).toBe('SD202')
     const wrong = { base: { approvals: 1 }, raise: [{ when: { columns: ['nothing'] }, approvals: 2 }] }
     for (const say of [() => preview(wrong, { dataset: 'prices' }), () => set(wrong, null, admin, 'prices')])
-      await expect(say()).rejects.toThrow(/names the column nothing, which is no column of the dataset prices/)
+      await expect(say()).rejects.toThrow(
+        /names the column nothing, which is no column of the dataset prices/,
+      )
     await expect(preview(RULES, { limit: 101 })).rejects.toThrow('A preview looks at 1 to 100 changes')
   })
 
