@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { writeMetaExport } from '../support/exports.ts'
+import { until } from '../support/until.ts'
 import { seen, useRealConsole } from './real-console.ts'
 
 const real = useRealConsole('grid')
@@ -34,16 +35,18 @@ describe('a hundred thousand lines', { timeout: 120_000 }, () => {
     await page.locator('.grid').hover()
     const spent = await mainThreadSeconds(page)
     let drawn = 0
-    for (let turn = 0; turn < TURNS; turn += 1) {
+    let turns = 0
+    // The wheel stops at the end of what is loaded: on a busy machine it turns again when the next page has come.
+    await until('the grid is far down', async () => {
       await page.mouse.wheel(0, 2_000)
+      turns += 1
       drawn = Math.max(drawn, await page.locator('.grid-row').count())
-    }
-    await expect
-      .poll(() => page.evaluate<number>(`document.querySelector('.grid').scrollTop`))
-      .toBeGreaterThan(60_000)
+      if (turns < TURNS) return false
+      return (await page.evaluate<number>(`document.querySelector('.grid').scrollTop`)) > 60_000
+    })
     expect(drawn).toBeLessThan(60)
     // CPU time of the page, not the time between frames: another process may have the machine for a moment.
-    expect(((await spent()) / TURNS) * 1_000).toBeLessThan(MAX_TURN_MS)
+    expect(((await spent()) / turns) * 1_000).toBeLessThan(MAX_TURN_MS)
     await expect.poll(() => seen(page.locator('.filters-aside'))).toMatch(/^\d,\d00 lines loaded so far/)
   })
 

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { until } from '../support/until.ts'
 import { seen, useRealConsole } from './real-console.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -88,8 +89,15 @@ describe('a comment begins in the diff', () => {
     const page = await open('reviewer')
     const cell = page.locator('.grid-row[data-index="0"]').getByRole('gridcell').filter({ hasText: '99.00' })
     expect(await page.getByRole('button', { name: 'Comment on line 2, spend' }).count()).toBe(0)
-    await cell.hover()
-    await page.getByRole('button', { name: 'Comment on line 2, spend' }).click()
+    // A row that is drawn again while the page reads has lost the pointer until it moves.
+    await until('the comment is begun', async () => {
+      await cell.hover()
+      return page
+        .getByRole('button', { name: 'Comment on line 2, spend' })
+        .click({ timeout: 2_000 })
+        .then(() => true)
+        .catch(() => false)
+    })
     await expect.poll(() => active(page)).toBe('Comment on line 2, spend')
     await page.keyboard.type('Nine times as much? @ope')
     const option = page.getByRole('option', { name: /^Operator/ })
