@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useId, useMemo, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Member } from '../api/access.ts'
 import { useLiveQuery } from '../live/live.tsx'
 import { counted } from '../parts/format.ts'
@@ -44,13 +45,14 @@ export function MentionField({ workspace, label, placeholder, rows, text, field,
     const begin = caret - (typed?.length ?? 0)
     const name = `${mentionOf(member, all ?? [])} `
     const next = text.slice(0, begin) + name + text.slice(caret)
-    write(next)
-    setClosedAt(next)
-    setCaret(begin + name.length)
-    requestAnimationFrame(() => {
-      field.current?.focus()
-      field.current?.setSelectionRange(begin + name.length, begin + name.length)
+    // At once: the next key may be pressed before the next frame, and would be typed where the caret was.
+    flushSync(() => {
+      write(next)
+      setClosedAt(next)
+      setCaret(begin + name.length)
     })
+    field.current?.focus()
+    field.current?.setSelectionRange(begin + name.length, begin + name.length)
   }
   function press(event: KeyboardEvent) {
     if (!isOpen) return
