@@ -1,6 +1,7 @@
 /** `stagedoor approval` and `stagedoor kind`: ask people for an approval, wait for it, decide with a form; and what may be shown. */
 import pc from 'picocolors'
 import type { JsonObject } from '../kernel/json.ts'
+import { formatTime } from '../kernel/text.ts'
 import { openWakeups } from '../runtime/wakeups.ts'
 import {
   deleteApprovalKind,
@@ -39,7 +40,7 @@ import {
   readTextInput,
 } from './arguments.ts'
 import { command, commandGroup } from './command.ts'
-import { formatAge, formatTime, plural } from './format.ts'
+import { formatAge, plural } from './format.ts'
 import { recordId } from './ids.ts'
 import { type Session, type SessionOptions, workspaceOf } from './session.ts'
 import { nextPage, type Output, painter } from './terminal.ts'

@@ -39,11 +39,6 @@ export function formatDate(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** 2026-11-20 14:05 UTC: where the day alone would not say by when. */
-export function formatTime(time: Date): string {
-  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-}
-
 /** Those of the words that there are. */
 export function joinWords(
   words: readonly (string | number | false | null | undefined)[],

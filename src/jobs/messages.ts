@@ -4,6 +4,7 @@
  */
 import { StagedoorError } from '../kernel/errors.ts'
 import type { Queryable } from '../kernel/postgres/connection.ts'
+import { formatTime } from '../kernel/text.ts'
 import type { JobContext } from './handlers.ts'
 import type { Job } from './queue.ts'
 import type { WebhookOptions } from './webhooks.ts'
@@ -85,9 +86,7 @@ export function noticeText(
       ...askedAgainText(job.payload.asked_again),
       ...(counts.length > 0 ? [`Rows: ${counts.join(', ')}.`] : []),
       ...(notice.summary === null ? [] : [`Review: ${notice.summary}.`]),
-      ...(notice.decide_by === null
-        ? []
-        : [`Decide by: ${notice.decide_by.toISOString().slice(0, 16).replace('T', ' ')} UTC.`]),
+      ...(notice.decide_by === null ? [] : [`Decide by: ${formatTime(notice.decide_by)}.`]),
     ],
     link,
   }

@@ -1,4 +1,4 @@
-/** Text: what PostgreSQL can store, and the name that a misspelt one was meant to be. */
+/** Text: what PostgreSQL can store, the name that a misspelt one was meant to be, and a time for people. */
 import { distance } from 'fastest-levenshtein'
 
 /** Without NUL and without halves of surrogate pairs, which PostgreSQL cannot store. `nul` takes the place of NUL. */
@@ -61,4 +61,9 @@ function isSwap(left: string, right: string): boolean {
     left[at + 1] === right[at] &&
     left.slice(at + 2) === right.slice(at + 2)
   )
+}
+
+/** 2026-11-20 14:05 UTC: where the day alone would not say by when. */
+export function formatTime(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -18,7 +18,7 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   upload_not_found:
     'Use the `upload` that propose_rows or propose_change answered, or the number of its change.',
   upload_state:
-    'get_status with its `id` says how it stands; what was discarded or promoted is proposed anew.',
+    'get_status with its `id` says how it stands; what was discarded or promoted is proposed again.',
   upload_already_exists: 'get_status with the `id` of that upload says how it stands.',
   upload_too_large: `Split the content, and propose each part: ${OTHER_KEY}.`,
   upload_too_many_lines: `Split the content, and propose each part: ${OTHER_KEY}.`,
@@ -73,7 +73,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/`stagedoor upload retry [^`]*` reads (?:the file|it) again\./, `${OTHER_KEY} proposes it again.`],
   [
     /Or correct the file that `stagedoor upload export [^`]*` writes[^.]*\./,
-    `Or ${OTHER_KEY} proposes all lines anew.`,
+    `Or ${OTHER_KEY} proposes all lines again.`,
   ],
   [/`stagedoor upload plan [^`]*` looks them up again\./, 'repair_rows of any line looks them up again.'],
   [
